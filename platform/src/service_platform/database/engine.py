@@ -1,0 +1,99 @@
+"""One service's connection to its own database."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+import orjson
+from sqlalchemy import URL
+from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+
+from .transaction import Claim, Transaction, transaction_is_open
+
+CommitObserver = Callable[[Transaction], None]
+
+
+@dataclass(frozen=True)
+class DatabaseAddress:
+    """Where a database is and who asks."""
+
+    host: str
+    port: int
+    name: str
+    user: str
+    password: str
+
+    def url(self) -> URL:
+        return URL.create(
+            "postgresql+asyncpg",
+            username=self.user,
+            password=self.password,
+            host=self.host,
+            port=self.port,
+            database=self.name,
+        )
+
+
+class Database:
+    """Opens transactions on one database. One instance a process, made after any fork, closed at its end.
+
+    `pool_size` connections are kept; none is opened beyond them, so that the sum over all processes can be checked
+    against the server's limit. `application_name` shows in pg_stat_activity.
+    """
+
+    def __init__(self, address: DatabaseAddress, *, application_name: str, pool_size: int = 10) -> None:
+        self.address = address
+        self.application_name = application_name
+        self._observers: list[CommitObserver] = []
+        self.engine: AsyncEngine = create_async_engine(
+            address.url(),
+            pool_size=pool_size,
+            max_overflow=0,
+            pool_timeout=30,
+            pool_pre_ping=False,
+            pool_use_lifo=True,
+            json_serializer=lambda value: orjson.dumps(value).decode(),
+            json_deserializer=orjson.loads,
+            connect_args={
+                "timeout": 10,
+                "command_timeout": 30,
+                "server_settings": {"application_name": application_name, "jit": "off"},
+            },
+        )
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, *, claim: Claim | None = None) -> AsyncIterator[Transaction]:
+        """Open the one transaction of a use case; commit at the end of the block, roll back on any error.
+
+        `claim` is acquired as the first statement, so nothing of the block happens unless it is won: its
+        `ClaimRefused` leaves through here. What was published and enqueued is written last, right before COMMIT.
+        """
+        with transaction_is_open():
+            async with self._session() as session, session.begin():
+                tx = Transaction(session)
+                if claim is not None:
+                    await claim.acquire(tx)
+                yield tx
+                await tx.flush_parts()
+        for observer in self._observers:
+            observer(tx)
+
+    @contextlib.asynccontextmanager
+    async def read(self) -> AsyncIterator[AsyncSession]:
+        """A session for queries. The server refuses every write in it."""
+        async with self._session() as session:
+            _ = await session.connection(execution_options={"postgresql_readonly": True})
+            yield session
+
+    def after_commit(self, observer: CommitObserver) -> None:
+        """Call `observer` with each committed transaction. For hints only: a crash before the call loses it."""
+        self._observers.append(observer)
+
+    def _session(self) -> AsyncSession:
+        return AsyncSession(self.engine, expire_on_commit=False, autoflush=False)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self.engine.dispose()

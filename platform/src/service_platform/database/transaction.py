@@ -1,0 +1,110 @@
+"""The one transaction of a use case: claim first, work, parts flush, COMMIT."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+import asyncpg
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_open_transaction: ContextVar[bool] = ContextVar("fencepost_open_transaction", default=False)
+
+PartT = TypeVar("PartT", bound="TransactionPart")
+
+
+class ClaimRefused(Exception):  # noqa: N818 - it names the fact, as its subclasses do
+    """The claim is not ours: the work was done, answered or taken over by someone else.
+
+    ClaimRefused
+    ├── inbox.AlreadyHandled            the delivery took effect before; skip it
+    ├── http.AlreadyAnswered            the Idempotency-Key was used; replay the stored answer
+    └── jobs.JobFencedOut               a newer run of the job owns it; stop quietly
+    """
+
+
+class Claim(Protocol):
+    """What a transaction must win before it may do anything: inbox row, idempotency key or job fence."""
+
+    async def acquire(self, tx: Transaction) -> None:
+        """Run as the transaction's first statement.
+
+        Raises a subclass of `ClaimRefused` when the claim is not ours; the transaction then rolls back.
+        """
+        ...
+
+
+class TransactionPart(ABC):
+    """Something that gathers work during a transaction and writes it as its last act before COMMIT."""
+
+    @abstractmethod
+    async def before_commit(self, tx: Transaction) -> None:
+        """Write what was gathered. An error rolls the whole transaction back."""
+
+
+class ExternalCallInTransaction(RuntimeError):  # noqa: N818
+    """A call to the outside was made while a transaction was open: it would be neither undone nor fenced."""
+
+
+def forbid_in_transaction(call: str) -> None:
+    """Refuse `call` (its name, for the message) while this task has a transaction open.
+
+    Adapters of the outside world call it first: a remote call under an open transaction holds locks for as long as
+    the other side likes, and survives a rollback.
+    """
+    if _open_transaction.get():
+        raise ExternalCallInTransaction(
+            f"{call} was called inside a database transaction. Commit first, call, then record the answer in a "
+            "second fenced transaction."
+        )
+
+
+@contextlib.contextmanager
+def transaction_is_open() -> Iterator[None]:
+    """Mark the current task as inside a transaction; a second one inside the first is refused."""
+    if _open_transaction.get():
+        raise RuntimeError(
+            "A transaction is already open in this task. One use case has one transaction: pass `tx` on instead of "
+            "opening another."
+        )
+    token = _open_transaction.set(True)
+    try:
+        yield
+    finally:
+        _open_transaction.reset(token)
+
+
+class Transaction:
+    """An open transaction. Made by `Database.transaction` only."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self.session = session
+        self._parts: dict[type[TransactionPart], TransactionPart] = {}
+
+    def part(self, kind: type[PartT]) -> PartT:
+        """This transaction's one instance of `kind`, made at the first call."""
+        part = self._parts.get(kind)
+        if part is None:
+            part = self._parts[kind] = kind()
+        assert isinstance(part, kind)
+        return part
+
+    def has_part(self, kind: type[TransactionPart]) -> bool:
+        """Whether anything asked for `kind` in this transaction."""
+        return kind in self._parts
+
+    async def driver(self) -> asyncpg.Connection[asyncpg.Record]:
+        """The asyncpg connection under the session, inside this same transaction, for hot paths."""
+        connection = await self.session.connection()
+        driver = (await connection.get_raw_connection()).driver_connection
+        assert isinstance(driver, asyncpg.Connection)
+        return driver
+
+    async def flush_parts(self) -> None:
+        """Write the session, then every part, in the order in which they were first asked for."""
+        await self.session.flush()
+        for part in self._parts.values():
+            await part.before_commit(self)
