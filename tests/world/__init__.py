@@ -1,0 +1,1 @@
+"""The whole suite as a test sees it: start it, break it, watch it."""

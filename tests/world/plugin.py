@@ -1,0 +1,79 @@
+"""The pytest plugin of scenarios: marks are checked, titles begin with the name, a summary ends the run.
+
+Loaded for every run (`-p world.plugin` in pyproject.toml), since a service's own tests may prove a scenario too.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from world.catalogue import CATALOGUE
+from world.patterns import declared_by
+
+OUTCOMES = ("passed", "skipped", "failed", "error")
+LAST_OUTCOMES = "fencepost/scenarios"
+Outcome = tuple[str, float]
+
+
+def scenario_of(item: pytest.Item) -> str | None:
+    """The scenario that a test claims, if any."""
+    mark = item.get_closest_marker("scenario")
+    return str(mark.args[0]) if mark else None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--scenario", metavar="NAME", help="run the tests of this scenario only (`make scenarios` lists)")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that takes `service` runs once for every service that declares its scenario's pattern."""
+    mark = metafunc.definition.get_closest_marker("scenario")
+    if "service" in metafunc.fixturenames and mark is not None:
+        metafunc.parametrize("service", declared_by(mark.args[0].split("/")[0]))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    wanted = config.getoption("--scenario")
+    if wanted is not None and wanted not in CATALOGUE:
+        raise pytest.UsageError(f"there is no scenario {wanted!r}: `make scenarios` lists them")
+    claimed: dict[str, str] = {}
+    for item in items:
+        name = scenario_of(item)
+        if name is None:
+            continue
+        test = item.nodeid.split("[")[0]
+        if name not in CATALOGUE:
+            raise pytest.UsageError(f"{test}: scenario {name!r} does not stand in tests/world/catalogue.py")
+        if claimed.setdefault(name, test) != test:
+            raise pytest.UsageError(f"scenario {name!r} is claimed twice: by {claimed[name]} and by {test}")
+        item.user_properties.append(("scenario", name))
+        item._nodeid = f"{name} {item.nodeid}"
+    if wanted is not None:
+        left_out = [item for item in items if scenario_of(item) != wanted]
+        items[:] = [item for item in items if scenario_of(item) == wanted]
+        config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    outcomes = _outcomes(terminalreporter)
+    if not outcomes:
+        return
+    terminalreporter.section("scenarios")
+    for name in sorted(outcomes, key=list(CATALOGUE).index):
+        outcome, seconds = outcomes[name]
+        terminalreporter.write_line(f"{outcome:8} {seconds:7.1f} s  {name}: {CATALOGUE[name]}")
+    if config.cache is not None:
+        config.cache.set(LAST_OUTCOMES, {**config.cache.get(LAST_OUTCOMES, {}), **outcomes})
+
+
+def _outcomes(terminalreporter: pytest.TerminalReporter) -> dict[str, Outcome]:
+    """The worst outcome of each scenario's tests, and the seconds that they took together."""
+    outcomes: dict[str, Outcome] = {}
+    for outcome in OUTCOMES:
+        for report in terminalreporter.stats.get(outcome, []):
+            for key, name in getattr(report, "user_properties", []):
+                if key == "scenario":
+                    before, seconds = outcomes.get(name, (outcome, 0.0))
+                    outcomes[name] = (max(before, outcome, key=OUTCOMES.index), seconds + report.duration)
+    return outcomes
