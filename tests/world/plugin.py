@@ -5,6 +5,8 @@ Loaded for every run (`-p world.plugin` in pyproject.toml), since a service's ow
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import pytest
 
 from world.catalogue import CATALOGUE
@@ -48,11 +50,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if claimed.setdefault(name, test) != test:
             raise pytest.UsageError(f"scenario {name!r} is claimed twice: by {claimed[name]} and by {test}")
         item.user_properties.append(("scenario", name))
-        item._nodeid = f"{name} {item.nodeid}"
     if wanted is not None:
         left_out = [item for item in items if scenario_of(item) != wanted]
         items[:] = [item for item in items if scenario_of(item) == wanted]
         config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let the title of a scenario's report begin with its name."""
+    report = yield
+    name = scenario_of(item)
+    if name is not None:
+        path, line, title = report.location
+        report.location = (path, line, f"{name}: {title}")
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
