@@ -97,10 +97,16 @@ class Transaction:
         return kind in self._parts
 
     async def driver(self) -> asyncpg.Connection[asyncpg.Record]:
-        """The asyncpg connection under the session, inside this same transaction, for hot paths."""
+        """The asyncpg connection under the session, inside this same transaction, for hot paths.
+
+        SQLAlchemy's adapter sends BEGIN with its own first statement, so before one this connection would commit
+        each statement by itself: an empty statement opens the transaction then.
+        """
         connection = await self.session.connection()
         driver = (await connection.get_raw_connection()).driver_connection
         assert isinstance(driver, asyncpg.Connection)
+        if not driver.is_in_transaction():
+            await connection.exec_driver_sql("SELECT")
         return driver
 
     async def flush_parts(self) -> None:
