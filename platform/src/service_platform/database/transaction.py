@@ -16,7 +16,7 @@ _open_transaction: ContextVar[bool] = ContextVar("fencepost_open_transaction", d
 PartT = TypeVar("PartT", bound="TransactionPart")
 
 
-class ClaimRefused(Exception):  # noqa: N818 - it names the fact, as its subclasses do
+class ClaimRefused(Exception):
     """The claim is not ours: the work was done, answered or taken over by someone else.
 
     ClaimRefused
@@ -45,7 +45,7 @@ class TransactionPart(ABC):
         """Write what was gathered. An error rolls the whole transaction back."""
 
 
-class ExternalCallInTransaction(RuntimeError):  # noqa: N818
+class ExternalCallInTransaction(RuntimeError):
     """A call to the outside was made while a transaction was open: it would be neither undone nor fenced."""
 
 

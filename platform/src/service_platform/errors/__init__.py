@@ -1,0 +1,14 @@
+"""What a use case refuses, in the domain's words; transports map it once."""
+
+from .tree import Conflict, DomainError, Forbidden, Invalid, Malformed, NotFound, Unauthenticated, Unavailable
+
+__all__ = [
+    "Conflict",
+    "DomainError",
+    "Forbidden",
+    "Invalid",
+    "Malformed",
+    "NotFound",
+    "Unauthenticated",
+    "Unavailable",
+]
