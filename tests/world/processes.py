@@ -1,0 +1,41 @@
+"""Stopping, resuming and killing processes of a stack as a machine would: by signal, with all their children."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Iterator
+
+import psutil
+
+from native.stack import Stack
+
+
+def family(stack: Stack, name: str) -> list[psutil.Process]:
+    """Process `name` and everything below it."""
+    head = psutil.Process(stack.pid(name))
+    return [head, *head.children(recursive=True)]
+
+
+def send(processes: list[psutil.Process], number: signal.Signals) -> None:
+    """Send the signal to each that is still there."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(number)
+
+
+@contextlib.contextmanager
+def stopped(processes: list[psutil.Process]) -> Iterator[None]:
+    """The processes are frozen (SIGSTOP) within the block and go on after it."""
+    send(processes, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        send(processes, signal.SIGCONT)
+
+
+def kill(stack: Stack, name: str) -> int:
+    """kill -9 of process `name` alone, not of its children; the id that it had."""
+    pid = stack.pid(name)
+    psutil.Process(pid).kill()
+    return pid

@@ -1,0 +1,40 @@
+"""A running suite with everything that a scenario needs to watch it and to break it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+from demo.clients import Clients
+from demo.suite import Suite
+from native.stack import Stack
+
+from .bus import Bus
+from .databases import Databases
+from .story import Story
+
+PORT_BASE = 28000
+
+
+@dataclass(frozen=True)
+class World:
+    """The suite of one test."""
+
+    stack: Stack
+    suite: Suite
+    story: Story
+    databases: Databases
+    bus: Bus
+
+
+@contextlib.asynccontextmanager
+async def open_world(stack: Stack) -> AsyncIterator[World]:
+    """The world of a running stack; at the end every process that the test stopped or scaled is as it was."""
+    suite = Suite(port_base=PORT_BASE, state_dir=stack.layout.state)
+    databases = Databases(stack)
+    async with Clients(suite, patience=30.0) as clients:
+        try:
+            yield World(stack, suite, Story(suite, clients), databases, Bus(stack.topology.kafka_address))
+        finally:
+            await databases.close()
