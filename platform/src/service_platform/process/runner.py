@@ -98,7 +98,7 @@ async def _supervise(settings: ServiceSettings, body: Body, ready: Callable[[], 
             await asyncio.wait({work}, timeout=_CANCEL_SECONDS)
             return _EXIT_NOT_STOPPED
         await work
-    except Exception:  # the process ends with it, and the log is where it is seen
+    except Exception:  # noqa: BLE001 - the process ends with it, and the log is where it is seen
         _log.exception(ProcessLogEvent.FAILED)
         return _EXIT_FAILED
     finally:

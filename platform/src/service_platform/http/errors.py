@@ -1,0 +1,139 @@
+"""The problems that the HTTP edge itself reports.
+
+DomainError
+├── Malformed
+│   ├── RequestMalformed            400  the body cannot be parsed
+│   ├── IdempotencyKeyMissing       400
+│   └── IdempotencyKeyMalformed     400
+├── Unauthenticated
+│   ├── TokenMissing                401
+│   └── TokenInvalid                401  why is logged, never told
+├── Forbidden
+│   └── ScopeMissing                403
+├── NotFound
+│   └── RouteNotFound               404
+├── Invalid
+│   ├── ValidationFailed            422
+│   ├── NulCharacter                422
+│   ├── CursorInvalid               422
+│   └── IdempotencyKeyReused        422
+├── Unavailable
+│   └── KeysUnavailable             503
+└── EdgeError                       what only HTTP knows; each has its own status
+    ├── MethodNotAllowed            405
+    ├── RequestTooSlow              408
+    ├── ContentTooLarge             413
+    ├── UnsupportedMediaType        415
+    ├── RequestRefused              any other 4xx
+    └── UnexpectedError             500
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from service_platform.errors import (
+    DomainError,
+    Forbidden,
+    Invalid,
+    Malformed,
+    NotFound,
+    Unauthenticated,
+    Unavailable,
+)
+
+from .messages import MESSAGES
+
+
+class RequestMalformed(Malformed, messages=MESSAGES):
+    slug = "malformed-request"
+
+
+class IdempotencyKeyMissing(Malformed, messages=MESSAGES):
+    slug = "idempotency-key-missing"
+
+
+class IdempotencyKeyMalformed(Malformed, messages=MESSAGES):
+    slug = "idempotency-key-malformed"
+
+
+class TokenMissing(Unauthenticated, messages=MESSAGES):
+    slug = "token-missing"
+
+
+class TokenInvalid(Unauthenticated, messages=MESSAGES):
+    slug = "token-invalid"
+
+
+class ScopeMissing(Forbidden, messages=MESSAGES):
+    slug = "scope-missing"
+
+
+class RouteNotFound(NotFound, messages=MESSAGES):
+    slug = "not-found"
+
+
+class ValidationFailed(Invalid, messages=MESSAGES):
+    """`errors` says what is wrong where: `in`, `pointer` (JSON pointer, RFC 6901) or `name`, `code`, `detail`."""
+
+    slug = "validation-failed"
+
+    def __init__(self, errors: list[dict[str, Any]]) -> None:
+        super().__init__()
+        self.errors = errors
+
+
+class NulCharacter(Invalid, messages=MESSAGES):
+    """PostgreSQL can store no NUL in a text or jsonb, so it is refused before it gets anywhere."""
+
+    slug = "nul-character"
+
+
+class CursorInvalid(Invalid, messages=MESSAGES):
+    slug = "cursor-invalid"
+
+
+class IdempotencyKeyReused(Invalid, messages=MESSAGES):
+    """The same key came with another request; the first answer stands."""
+
+    slug = "idempotency-key-reused"
+
+
+class KeysUnavailable(Unavailable, messages=MESSAGES):
+    slug = "keys-unavailable"
+
+
+class EdgeError(DomainError):
+    """What only HTTP knows."""
+
+    status: ClassVar[int]
+
+
+class MethodNotAllowed(EdgeError, messages=MESSAGES):
+    slug = "method-not-allowed"
+    status = 405
+
+
+class RequestTooSlow(EdgeError, messages=MESSAGES):
+    slug = "request-too-slow"
+    status = 408
+
+
+class ContentTooLarge(EdgeError, messages=MESSAGES):
+    slug = "content-too-large"
+    status = 413
+
+
+class UnsupportedMediaType(EdgeError, messages=MESSAGES):
+    slug = "unsupported-media-type"
+    status = 415
+
+
+class RequestRefused(EdgeError, messages=MESSAGES):
+    slug = "request-refused"
+    status = 400
+
+
+class UnexpectedError(EdgeError, messages=MESSAGES):
+    slug = "unexpected-error"
+    status = 500

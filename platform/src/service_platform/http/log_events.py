@@ -1,0 +1,12 @@
+"""What the HTTP edge logs."""
+
+from service_platform.telemetry import LogEvent
+
+
+class HttpLogEvent(LogEvent):
+    REQUEST_FINISHED = "http.request.finished"
+    REQUEST_FAILED = "http.request.failed"
+    TOKEN_REFUSED = "http.token.refused"  # noqa: S105 - a name
+    KEYS_LOADED = "http.keys.loaded"
+    KEYS_UNAVAILABLE = "http.keys.unavailable"
+    NOT_READY = "http.not_ready"
