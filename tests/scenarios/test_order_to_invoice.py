@@ -41,7 +41,12 @@ async def test_a_total_of_zero_makes_no_provider_call_and_is_invoiced_and_mailed
     assert (calls, moves) == ([], [])
     (payment,) = await world.story.payments(order)
     assert (payment.status, payment.amount_minor) == ("settled", 0)
-    assert await world.databases.value("payment", "SELECT count(*) FROM job WHERE payload::text LIKE $1", f"%{payment.id}%") == 0
+    assert (
+        await world.databases.value(
+            "payment", "SELECT count(*) FROM job WHERE payload::text LIKE $1", f"%{payment.id}%"
+        )
+        == 0
+    )
     assert len(await world.story.mails(view)) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, replace
+from typing import cast
 from uuid import uuid4
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Message, Producer, TopicPartition
@@ -105,7 +106,7 @@ def _record(message: Message) -> Record:
     key, value = message.key(), message.value()
     assert isinstance(key, bytes)
     assert isinstance(value, bytes)
-    headers = {name: content for name, content in message.headers() or [] if isinstance(content, bytes)}
+    headers = {str(header[0]): bytes(header[1]) for header in cast("list[tuple[str, bytes]]", message.headers() or [])}
     return Record(
         topic=str(message.topic()),
         partition=int(message.partition() or 0),

@@ -1,0 +1,149 @@
+"""The fence of jobs, on the real workers, by the effects that the provider and the mailbox saw."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+
+from world.databases import planted
+from world.processes import family, stopped
+from world.story import PlacedOrder
+from world.waiting import eventually
+from world.world import World
+
+
+@dataclass(frozen=True)
+class Work:
+    """The job that one service does for an order, and how to find it by the order's id."""
+
+    kind: str
+    subject: str  # the id that stands in the job's key
+
+
+WORK = {
+    "payment": Work("payment.capture-payment", "SELECT id FROM payments WHERE order_id::text = $1"),
+    "billing": Work("billing.deliver-invoice", "SELECT id FROM invoices WHERE order_id::text = $1"),
+}
+
+
+async def job_of(world: World, service: str, order: PlacedOrder) -> dict[str, Any] | None:
+    """The job row that `service` has for the order."""
+    subject = await world.databases.value(service, WORK[service].subject, order.id)
+    rows = await world.databases.rows(
+        service, "SELECT * FROM job WHERE kind = $1 AND key LIKE $2", WORK[service].kind, f"%{subject}%"
+    )
+    return dict(rows[0]) if subject and rows else None
+
+
+async def until_status(
+    world: World, service: str, order: PlacedOrder, status: str, within: float = 60
+) -> dict[str, Any]:
+    """Wait until the order's job has that status; the row."""
+
+    async def looked() -> dict[str, Any] | None:
+        job = await job_of(world, service, order)
+        return job if job is not None and job["status"] == status else None
+
+    return await eventually(looked, what=f"{service}'s job for order {order.id} is {status}", within=within)
+
+
+async def fail_next(world: World, service: str, times: int) -> None:
+    """The next so many calls of the job's outside fail before they have any effect."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        if service == "payment":
+            fault = {"operation": "payment_intents.create", "times": times, "outcome": "status", "status": 503}
+            answer = await http.post(f"{world.suite.provider_url}/_double/faults", json=fault)
+        else:
+            fault = {"times": times, "point": "before"}
+            answer = await http.post(f"{world.suite.mail_url}/_double/faults", json=fault)
+        answer.raise_for_status()
+
+
+async def run_keys(world: World, job: UUID) -> set[int]:
+    """The fencing tokens in the idempotency keys that the provider was shown for this job."""
+    rows = (
+        await httpx.AsyncClient(trust_env=False).get(f"{world.suite.provider_url}/_double/ledger?limit=10000")
+    ).json()
+    keys = [call["idempotency_key"] for call in rows["calls"] if (call["idempotency_key"] or "").startswith(str(job))]
+    return {int(key.rsplit(":", 1)[1]) for key in keys}
+
+
+@pytest.mark.scenario("fenced-job/claim-bumps-token")
+async def test_each_claim_returns_the_previous_token_plus_one(world: World, service: str) -> None:
+    await fail_next(world, service, times=2)
+    order = await world.story.place()
+    seen: list[int] = []
+
+    async def done() -> dict[str, Any] | None:
+        job = await job_of(world, service, order)
+        if job is not None and job["token"] not in seen:
+            seen.append(job["token"])
+        return job if job is not None and job["status"] == "done" else None
+
+    job = await eventually(done, what=f"{service}'s job is done at its third claim", within=90)
+    assert job["token"] == job["claims"] == seen[-1]
+    assert [after - before for before, after in itertools.pairwise(seen)] == [1] * (len(seen) - 1)
+    if service == "payment":
+        assert await run_keys(world, job["id"]) == set(range(1, job["token"] + 1)), "one key a claim, none twice"
+
+
+# The first fence of the first run waits in the database for a lock that the scenario holds.
+_HOLD = """
+    CREATE FUNCTION hold_first_fence() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    BEGIN
+        PERFORM pg_advisory_xact_lock(4711);
+        RETURN NEW;
+    END $$;
+    CREATE TRIGGER hold_first_fence BEFORE UPDATE ON job FOR EACH ROW
+    WHEN (NEW.token = 1 AND NEW.current_step IS DISTINCT FROM OLD.current_step)
+    EXECUTE FUNCTION hold_first_fence();
+"""
+_LET_GO = "DROP TRIGGER hold_first_fence ON job; DROP FUNCTION hold_first_fence()"
+_HELD = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'advisory' AND query LIKE '%job_advance%'"
+
+
+@pytest.mark.scenario("fenced-job/zombie-fenced-out")
+async def test_a_worker_stopped_before_its_fence_makes_no_call_when_it_resumes(world: World, service: str) -> None:
+    worker = f"{service}-worker"
+    lock = await world.databases.another(service)
+    await lock.execute("SELECT pg_advisory_lock(4711)")
+    try:
+        async with planted(world.databases, service, _HOLD, _LET_GO):
+            order = await world.story.place()
+
+            async def held() -> int | None:
+                pid = await world.databases.value(service, _HELD)
+                return int(pid) if pid else None
+
+            backend = await eventually(held, what="the first run waits at its first fence")
+            zombie = family(world.stack, worker)
+            with stopped(zombie):
+                # The machine of the zombie is gone for everybody else: its connection is cut, its lease runs out.
+                await lock.execute("SELECT pg_terminate_backend($1)", backend)
+                first = await until_status(world, service, order, "running")
+                await world.databases.execute(
+                    service, "UPDATE job SET lease_expires_at = platform_now() WHERE id = $1", first["id"]
+                )
+                world.stack.scale(worker, 2)
+                taken_over = await until_status(world, service, order, "done")
+                assert taken_over["token"] == 2
+            view = await world.story.until_mailed(order)
+
+            # The zombie is awake again: it has heard of its loss when it takes up new work.
+            world.stack.scale(worker, 1)
+            next_order = await world.story.place()
+            await world.story.until_mailed(next_order)
+    finally:
+        await lock.close()
+    after = await until_status(world, service, order, "done")
+    assert (after["token"], after["completed_at"]) == (2, taken_over["completed_at"])
+    _, moves = await world.story.at_the_provider(order)
+    assert len(moves) == 1
+    assert len(await world.story.mails(view)) == 1
+    if service == "payment":
+        assert await run_keys(world, after["id"]) == {2}, "the provider saw no call of the stale run"
