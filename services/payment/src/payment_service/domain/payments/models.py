@@ -1,0 +1,113 @@
+"""A payment and what the provider says about its intent: plain values, no storage, no calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+
+class PaymentStatus(StrEnum):
+    """created → processing → confirming → settled | declined | cancelled, and needs_review from an open one.
+
+    Money can move only while a payment is `confirming`.
+    """
+
+    CREATED = "created"
+    PROCESSING = "processing"
+    CONFIRMING = "confirming"
+    SETTLED = "settled"
+    DECLINED = "declined"
+    CANCELLED = "cancelled"
+    NEEDS_REVIEW = "needs_review"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payment:
+    """One order's payment. `amount_minor` counts minor units of `currency` (ISO 4217).
+
+    `intent_id` is the one provider intent that may ever be confirmed for it. `reason` says why it was declined or
+    needs review. `concluded_at` is when it was settled, declined or cancelled.
+    """
+
+    id: UUID
+    order_id: UUID
+    status: PaymentStatus
+    amount_minor: int
+    currency: str
+    payment_method: str
+    intent_id: str | None
+    reason: str | None
+    cancel_requested_at: datetime | None
+    created_at: datetime
+    concluded_at: datetime | None
+
+    @property
+    def wants_intent(self) -> bool:
+        """Whether a capture should create an intent: it is on its way, has none, and nobody cancelled it."""
+        return self.status is PaymentStatus.PROCESSING and self.intent_id is None and self.cancel_requested_at is None
+
+    @property
+    def confirming_intent(self) -> str | None:
+        """The intent that may have captured money and of which no final answer is recorded; None if there is none."""
+        return self.intent_id if self.status is PaymentStatus.CONFIRMING else None
+
+
+class IntentStatus(StrEnum):
+    """Where a provider intent stands, in the words that a capture decides by."""
+
+    UNCONFIRMED = "unconfirmed"
+    """Nobody confirmed it yet."""
+    DECLINED = "declined"
+    """A confirmation was refused. Another one could still succeed: not final until it is cancelled."""
+    IN_PROGRESS = "in_progress"
+    """The provider has not decided."""
+    SUCCEEDED = "succeeded"
+    """Final: the money moved, once."""
+    CANCELLED = "cancelled"
+    """Final: no money moved and none can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intent:
+    """A provider intent as it stood when it was read. `captured_minor` is what it moved, in minor units."""
+
+    id: str
+    status: IntentStatus
+    captured_minor: int
+    currency: str
+    decline_reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The money is ours, to the cent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """No money moved and none can: why, as a code."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotDecidable:
+    """A person has to look: why, as a code."""
+
+    reason: str
+
+
+Outcome = Settled | Declined | NotDecidable
+
+
+def outcome_of(payment: Payment, intent: Intent) -> Outcome | None:
+    """What the stored intent means for its payment; None while the provider has given no final answer for it."""
+    if intent.status is IntentStatus.SUCCEEDED:
+        if (intent.captured_minor, intent.currency) != (payment.amount_minor, payment.currency):
+            return NotDecidable("captured_amount_differs")
+        return Settled()
+    if intent.status is IntentStatus.CANCELLED:
+        return Declined(intent.decline_reason or "intent_cancelled_at_provider")
+    return None

@@ -1,0 +1,344 @@
+"""A capture's surroundings in memory, for tests that need no stack: rows, the job, the provider.
+
+Every place where a process can die or be stopped calls `reach()`: around each transaction, each statement and each
+call of the provider. A `Run` counts the boundaries that it reaches, and can end, lose an answer or be held at any one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+from collections.abc import AsyncIterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from payment_service.domain.payments import (
+    CardDeclined,
+    Intent,
+    IntentRequest,
+    IntentStateConflict,
+    IntentStatus,
+    PaymentNotFound,
+    PaymentStatus,
+    ProviderUnavailable,
+)
+from payment_service.domain.payments.models import Declined, Outcome, Payment, Settled
+from service_platform.database import forbid_in_transaction
+from service_platform.database.transaction import transaction_is_open
+from service_platform.jobs import JobFencedOut, RunKey
+
+NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+class Crash(BaseException):
+    """The process is gone. Nothing may catch it."""
+
+
+class ConnectionLost(Exception):
+    """The server ended the transaction of a run that was stopped inside it."""
+
+
+@dataclass
+class Run:
+    """One run of the job, and what befalls it at which of its boundaries (counted from 0)."""
+
+    crash_at: int | None = None
+    drop_at: int | None = None
+    hold_at: int | None = None
+    wake_at: int | None = None
+    zombie: Run | None = None
+    reached: list[str] = field(default_factory=list)
+    held: asyncio.Event = field(default_factory=asyncio.Event)
+    resume: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    inside_transaction: bool = False
+
+
+_run: ContextVar[Run | None] = ContextVar("run", default=None)
+
+
+@contextlib.contextmanager
+def running(run: Run) -> Any:
+    token = _run.set(run)
+    try:
+        yield
+    finally:
+        _run.reset(token)
+        run.ended.set()
+
+
+async def reach(boundary: str) -> None:
+    """A place where this run can die, be stopped, or let a stopped one go on."""
+    run = _run.get()
+    if run is None:
+        return
+    at = len(run.reached)
+    run.reached.append(boundary)
+    if at == run.crash_at:
+        raise Crash(boundary)
+    if at == run.drop_at:
+        raise ProviderUnavailable(f"the answer was lost: {boundary}")
+    if at == run.hold_at:
+        run.held.set()
+        await run.resume.wait()
+    if at == run.wake_at and run.zombie is not None:
+        run.zombie.resume.set()
+        # The fences of two runs wait for each other at the job's row, so one inside a transaction does not wait here.
+        if not run.inside_transaction:
+            await run.zombie.ended.wait()
+
+
+@dataclass
+class Job:
+    """The job row as far as the fence sees it."""
+
+    token: int = 0
+    step: str | None = None
+    done: bool = False
+
+
+@dataclass
+class State:
+    payments: dict[UUID, Payment] = field(default_factory=dict)
+    published: list[Any] = field(default_factory=list)
+    job: Job = field(default_factory=Job)
+
+
+@dataclass(eq=False)
+class InMemoryTransaction:
+    """Changes a copy that a commit puts in place. `session` is itself: the in-memory table reads from it."""
+
+    state: State
+    ended_by_server: bool = False
+
+    @property
+    def session(self) -> InMemoryTransaction:
+        return self
+
+
+class InMemoryDatabase:
+    """One job's world: transactions one at a time, since each holds the job's row from its first statement on."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self._row_lock = asyncio.Lock()
+        self._open: InMemoryTransaction | None = None
+
+    @contextlib.asynccontextmanager
+    async def transaction(self, *, claim: Any = None) -> AsyncIterator[InMemoryTransaction]:
+        await reach("before BEGIN")
+        lock = self._row_lock
+        async with lock:
+            with transaction_is_open(), _inside():
+                tx = self._open = InMemoryTransaction(copy.deepcopy(self.state))
+                if claim is not None:
+                    await claim.acquire(tx)
+                yield tx
+                await reach("before COMMIT")
+                if tx.ended_by_server:
+                    raise ConnectionLost
+                self.state = tx.state
+        await reach("after COMMIT")
+
+    @contextlib.asynccontextmanager
+    async def read(self) -> AsyncIterator[InMemoryTransaction]:
+        yield InMemoryTransaction(copy.deepcopy(self.state))
+
+    def take_over(self) -> int:
+        """A new claim: the server ends a transaction that a stopped run left open, then the token goes up."""
+        if self._row_lock.locked():
+            assert self._open is not None
+            self._open.ended_by_server = True
+            self._row_lock = asyncio.Lock()
+        self.state.job.token += 1
+        return self.state.job.token
+
+
+@contextlib.contextmanager
+def _inside() -> Any:
+    run = _run.get() or Run()
+    run.inside_transaction = True
+    try:
+        yield
+    finally:
+        run.inside_transaction = False
+
+
+@dataclass(frozen=True)
+class InMemoryFence:
+    """`job_advance` without SQL."""
+
+    step: str
+    token: int
+
+    async def acquire(self, tx: InMemoryTransaction) -> None:
+        job = tx.state.job
+        if job.token != self.token or job.done:
+            raise JobFencedOut(f"token {self.token}, the job is at {job.token}")
+        job.step = self.step
+        await reach("fenced")
+
+
+class InMemoryPayments:
+    """`PaymentTable` on a dict, with the same compare-and-set semantics (one test suite runs against both)."""
+
+    async def insert(
+        self,
+        payment_id: UUID,
+        *,
+        order_id: UUID,
+        amount_minor: int,
+        currency: str,
+        payment_method: str,
+        settled: bool,
+        tx: Any,
+    ) -> Payment | None:
+        if any(payment.order_id == order_id for payment in tx.state.payments.values()):
+            return None
+        payment = Payment(
+            id=payment_id,
+            order_id=order_id,
+            status=PaymentStatus.SETTLED if settled else PaymentStatus.CREATED,
+            amount_minor=amount_minor,
+            currency=currency,
+            payment_method=payment_method,
+            intent_id=None,
+            reason=None,
+            cancel_requested_at=None,
+            created_at=NOW,
+            concluded_at=NOW if settled else None,
+        )
+        tx.state.payments[payment_id] = payment
+        return payment
+
+    async def start(self, payment_id: UUID, tx: Any) -> Payment:
+        payment = self._expect(payment_id, tx)
+        if payment.status is PaymentStatus.CREATED:
+            payment = await self._save(replace(payment, status=PaymentStatus.PROCESSING), tx)
+        return payment
+
+    async def keep_intent(self, payment_id: UUID, intent_id: str, tx: Any) -> None:
+        payment = self._expect(payment_id, tx)
+        if payment.intent_id is None:
+            await self._save(replace(payment, intent_id=intent_id), tx)
+
+    async def enter_confirming(self, payment_id: UUID, tx: Any) -> tuple[Payment, bool]:
+        payment = self._expect(payment_id, tx)
+        if (
+            payment.status is not PaymentStatus.PROCESSING
+            or payment.intent_id is None
+            or payment.cancel_requested_at is not None
+        ):
+            return payment, False
+        return await self._save(replace(payment, status=PaymentStatus.CONFIRMING), tx), True
+
+    async def conclude(self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, tx: Any) -> Payment | None:
+        payment = self._expect(payment_id, tx)
+        needed = PaymentStatus.PROCESSING if intent_id is None else PaymentStatus.CONFIRMING
+        if payment.status is not needed or payment.intent_id != intent_id:
+            return None
+        if isinstance(outcome, Settled):
+            concluded = replace(payment, status=PaymentStatus.SETTLED, concluded_at=NOW)
+        elif isinstance(outcome, Declined):
+            concluded = replace(payment, status=PaymentStatus.DECLINED, concluded_at=NOW, reason=outcome.reason)
+        else:
+            concluded = replace(payment, status=PaymentStatus.NEEDS_REVIEW, reason=outcome.reason)
+        return await self._save(concluded, tx)
+
+    async def find(self, payment_id: UUID, session: Any) -> Payment | None:
+        payment: Payment | None = session.state.payments.get(payment_id)
+        return payment
+
+    def _expect(self, payment_id: UUID, tx: Any) -> Payment:
+        payment: Payment | None = tx.state.payments.get(payment_id)
+        if payment is None:
+            raise PaymentNotFound(payment_id)
+        return payment
+
+    async def _save(self, payment: Payment, tx: Any) -> Payment:
+        tx.state.payments[payment.id] = payment
+        await reach("written")
+        return payment
+
+
+class InMemoryEventBus:
+    """Publishes with the transaction: what rolls back was never said."""
+
+    async def publish(self, event: Any, tx: Any) -> None:
+        tx.state.published.append(event)
+        await reach("published")
+
+
+@dataclass
+class KnownIntent:
+    id: str
+    request: IntentRequest
+    status: IntentStatus = IntentStatus.UNCONFIRMED
+    decline_reason: str | None = None
+
+    def shown(self) -> Intent:
+        captured = self.request.amount_minor if self.status is IntentStatus.SUCCEEDED else 0
+        return Intent(
+            id=self.id,
+            status=self.status,
+            captured_minor=captured,
+            currency=self.request.currency,
+            decline_reason=self.decline_reason,
+        )
+
+
+class InMemoryProvider:
+    """A card provider with a ledger. The first `declines` confirmations are declined, later ones succeed."""
+
+    def __init__(self, *, declines: int = 0) -> None:
+        self.declines = declines
+        self.intents: dict[str, KnownIntent] = {}
+        self.captures: list[str] = []
+        self.calls: list[tuple[str, str]] = []
+        self.raises: dict[str, Exception] = {}
+
+    async def create_intent(self, request: IntentRequest, key: RunKey) -> Intent:
+        await self._arrive("create", str(key))
+        intent = KnownIntent(f"pi_{uuid4().hex}", request)
+        self.intents[intent.id] = intent
+        await reach("create answered")
+        return intent.shown()
+
+    async def confirm_intent(self, intent_id: str, key: RunKey) -> Intent:
+        await self._arrive("confirm", str(key))
+        intent = self.intents[intent_id]
+        if intent.status not in {IntentStatus.UNCONFIRMED, IntentStatus.DECLINED}:
+            raise IntentStateConflict(intent.status)
+        if self.declines > 0:
+            self.declines -= 1
+            intent.status, intent.decline_reason = IntentStatus.DECLINED, "insufficient_funds"
+            await reach("decline answered")
+            raise CardDeclined("insufficient_funds")
+        intent.status = IntentStatus.SUCCEEDED
+        self.captures.append(intent_id)
+        await reach("confirm answered")
+        return intent.shown()
+
+    async def cancel_intent(self, intent_id: str, key: RunKey) -> Intent:
+        await self._arrive("cancel", str(key))
+        intent = self.intents[intent_id]
+        if intent.status not in {IntentStatus.UNCONFIRMED, IntentStatus.DECLINED}:
+            raise IntentStateConflict(intent.status)
+        intent.status = IntentStatus.CANCELLED
+        await reach("cancel answered")
+        return intent.shown()
+
+    async def retrieve_intent(self, intent_id: str) -> Intent:
+        await self._arrive("retrieve", "")
+        return self.intents[intent_id].shown()
+
+    async def _arrive(self, operation: str, key: str) -> None:
+        forbid_in_transaction(operation)
+        await reach(f"{operation} sent")
+        self.calls.append((operation, key))
+        if operation in self.raises:
+            raise self.raises[operation]
