@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +16,15 @@ from rich.console import Console
 from rich.table import Table
 
 from .errors import StackError
+from .kafka_jars import LOCK
 from .layout import DOWNLOADS, ROOT
 from .settings import StackSettings
 from .stack import Stack
 from .topics import TOPICS
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="The suite without containers.")
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="The suite without containers."
+)
 _console = Console(highlight=False)
 _errors = Console(stderr=True, highlight=False)
 
@@ -32,6 +35,7 @@ _PortBase = Annotated[int | None, typer.Option("--port-base", help="The port tha
 
 @app.command()
 def up(
+    *,
     stack: _StackName = "dev",
     state: _State = None,
     port_base: _PortBase = None,
@@ -52,7 +56,9 @@ def up(
         say("everything is up")
         if journey and not infrastructure:
             _walk_one_order(suite)
-        _print_urls(suite)
+        else:
+            _print_urls(suite)
+        _console.print("make ps · make logs S=order-relay · make replay N=200 · make down")
 
 
 @app.command()
@@ -88,6 +94,7 @@ def ps(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = N
 
 @app.command()
 def logs(
+    *,
     name: Annotated[str, typer.Argument(help="A process, a service (all of its processes), or nothing for all.")] = "",
     stack: _StackName = "dev",
     state: _State = None,
@@ -151,29 +158,34 @@ def topics() -> None:
 @app.command()
 def lock_kafka() -> None:
     """Resolve Kafka's jars anew and write their lock."""
-    from .kafka_registry import LOCK, write_lock  # noqa: PLC0415 - slow to import, needed here alone
+    from .kafka_registry import write_lock  # noqa: PLC0415 - slow to import, needed here alone
 
     _console.print(f"{write_lock(DOWNLOADS)} jars locked in {LOCK.relative_to(ROOT)}")
 
 
 def _stack(
-    name: str, state: Path | None, port_base: int | None, *, replicas: dict[str, int] | None = None, say=None
+    name: str,
+    state: Path | None,
+    port_base: int | None,
+    *,
+    replicas: dict[str, int] | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Stack:
     settings = StackSettings()
-    bases = {
-        "dev": (settings.port_base, "FENCEPOST_PORT_BASE"),
-        "test": (settings.test_port_base, "FENCEPOST_TEST_PORT_BASE"),
+    stacks = {
+        "dev": (settings.state_dir, settings.port_base, "FENCEPOST_PORT_BASE"),
+        "test": (ROOT / ".fencepost" / "test", settings.test_port_base, "FENCEPOST_TEST_PORT_BASE"),
     }
-    if name not in bases:
+    if name not in stacks:
         raise StackError(f"there is no stack {name!r}", "Say dev or test, or give --state and --port-base.")
-    base, setting = bases[name]
+    folder, base, setting = stacks[name]
     return Stack(
-        state or ROOT / ".fencepost" / name,
+        state or folder,
         port_base or base,
         settings=settings,
         replicas=replicas,
         port_setting=setting if port_base is None else "--port-base",
-        say=say or (lambda _: None),
+        say=say,
     )
 
 
@@ -188,13 +200,11 @@ def _replicas(text: str) -> dict[str, int]:
 
 
 def _walk_one_order(suite: Stack) -> None:
-    journey = subprocess.run([sys.executable, "-m", "demo", "journey"], env=_demo_env(suite), check=False)
+    address = {"FENCEPOST_STATE_DIR": str(suite.layout.state), "FENCEPOST_PORT_BASE": str(suite.port_base)}
+    sys.stdout.flush()
+    journey = subprocess.run([sys.executable, "-m", "demo", "journey"], env=os.environ | address, check=False)
     if journey.returncode != 0:
         raise StackError("the order did not arrive", "The suite stays up: make ps, make logs S=order")
-
-
-def _demo_env(suite: Stack) -> dict[str, str]:
-    return dict(os.environ)
 
 
 def _print_urls(suite: Stack) -> None:
@@ -206,7 +216,6 @@ def _print_urls(suite: Stack) -> None:
     table.add_row("valkey", f"127.0.0.1:{suite.topology.ports['valkey']}")
     table.add_row("secrets", str(suite.layout.secrets))
     _console.print(table)
-    _console.print("make ps · make logs S=order-relay · make replay N=200 · make down")
 
 
 def _duration(seconds: int | None) -> str:

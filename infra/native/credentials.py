@@ -44,9 +44,7 @@ def make_secrets(folder: Path, services: tuple[str, ...]) -> None:
 
 def _make_signing_key(folder: Path) -> None:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     public = RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
     public |= {"kid": secrets.token_hex(8), "use": "sig", "alg": "RS256"}
     _replace(folder / JWT_PRIVATE_KEY, pem.decode())

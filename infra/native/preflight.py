@@ -14,6 +14,7 @@ import psutil
 from .errors import StackError
 
 _NEEDED_BYTES = 2 * 1024**3
+_EPHEMERAL_PORTS = 32_000  # above it the kernel hands ports out to clients
 
 
 def check_disk(folders: Iterable[Path]) -> None:
@@ -27,17 +28,20 @@ def check_disk(folders: Iterable[Path]) -> None:
             )
 
 
-def check_ports(wanted: Mapping[int, str], setting: str) -> None:
+def check_ports(wanted: Mapping[int, str], setting: str, port_base: int) -> None:
     """Raises StackError when somebody holds a port of `wanted` (port: the process that needs it).
 
-    It names who, and `setting`, which moves all ports.
+    It names who, and the one setting that moves all ports, with a value that would do.
     """
     taken = {port: name for port, name in wanted.items() if not _is_free(port)}
-    if taken:
-        listing = "; ".join(f"port {port} ({name}) is held by {_holder(port)}" for port, name in taken.items())
-        raise StackError(
-            listing, f"Stop it, or move the whole stack: {setting}=<another base> (in .env or the environment)."
-        )
+    if not taken:
+        return
+    others = (other for other in range(port_base + 1000, _EPHEMERAL_PORTS, 1000))
+    free = (o for o in others if all(_is_free(port - port_base + o) for port in wanted))
+    raise StackError(
+        "; ".join(f"port {port} ({name}) is held by {_holder(port)}" for port, name in taken.items()),
+        f"Stop it, or move all ports of the stack: {setting}={next(free, '<another base>')}",
+    )
 
 
 def _is_free(port: int) -> bool:
@@ -56,7 +60,7 @@ def _holder(port: int) -> str:
     # Other users' sockets cannot be seen without privileges, and on macOS none at all.
     with contextlib.suppress(psutil.AccessDenied, psutil.NoSuchProcess):
         for connection in psutil.net_connections(kind="tcp"):
-            listens = connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+            listens = connection.status == psutil.CONN_LISTEN and tuple(connection.laddr)[1:] == (port,)
             if listens and connection.pid is not None:
                 return f"{psutil.Process(connection.pid).name()} (pid {connection.pid})"
     return "a process that cannot be seen from here"

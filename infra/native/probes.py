@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import time
 from pathlib import Path
 
@@ -25,19 +24,6 @@ def http_ready(url: str) -> Probe:
         if answer.status_code == httpx.codes.OK:
             return None
         return f"{url}: {answer.status_code} {answer.text[:200]}"
-
-    return probe
-
-
-def accepts_connections(port: int) -> Probe:
-    """Ready when something accepts TCP connections on `port`."""
-
-    def probe() -> str | None:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1.0).close()
-        except OSError as error:
-            return f"port {port}: {error.strerror or error}"
-        return None
 
     return probe
 

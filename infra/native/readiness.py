@@ -12,6 +12,7 @@ from .process import Process
 from .supervision import Supervision
 
 _LOG_LINES = 15
+_FUTILE_STARTS = 4  # a process that ended this often while it was waited for will not come up by waiting
 
 
 def wait_until_ready(
@@ -25,36 +26,36 @@ def wait_until_ready(
     """Wait until every one of `processes` is ready; `say` is told of each.
 
     Raises:
-        StackError: one is not within `seconds`, or the supervisor has given it up.
+        StackError: one is not within `seconds`, or ends again and again.
     """
     waiting = list(processes)
     if not waiting:
         return
     deadline = time.monotonic() + seconds
+    starts: dict[str, set[int]] = {process.name: set() for process in waiting}
     with ThreadPoolExecutor(max_workers=len(waiting)) as pool:
         while True:
             answers = pool.map(lambda process: process.probe(), waiting)
             unready = {
-                process.name: missing
-                for process, missing in zip(waiting, answers, strict=True)
-                if missing is not None
+                process.name: missing for process, missing in zip(waiting, answers, strict=True) if missing is not None
             }
             if ready := [process.name for process in waiting if process.name not in unready]:
                 say(f"{', '.join(ready)} ready")
             if not unready:
                 return
-            given_up = {state.name for state in supervision.states() if state.state == "FATAL"}
-            hopeless = {name: missing for name, missing in unready.items() if name in given_up}
+            for state in supervision.states():
+                if state.pid is not None and state.name in unready:
+                    starts[state.name].add(state.pid)
+            hopeless = {name: missing for name, missing in unready.items() if len(starts[name]) > _FUTILE_STARTS}
             if hopeless or time.monotonic() > deadline:
-                raise _failure(hopeless or unready, logs, seconds)
+                raise _failure(hopeless or unready, logs)
             waiting = [process for process in waiting if process.name in unready]
             time.sleep(0.1)
 
 
-def _failure(unready: dict[str, str], logs: Path, seconds: float) -> StackError:
+def _failure(unready: dict[str, str], logs: Path) -> StackError:
     reports = [
-        f"{name} is not ready within {seconds:.0f} s: {missing}\n{_tail(logs / f'{name}.log')}"
-        for name, missing in unready.items()
+        f"{name} does not become ready: {missing}\n{_tail(logs / f'{name}.log')}" for name, missing in unready.items()
     ]
     first = next(iter(unready))
     return StackError("\n\n".join(reports), f"All of its log: make logs S={first}")

@@ -18,6 +18,7 @@ class StackSettings(BaseSettings):
     )
 
     port_base: int = Field(18000, ge=1024, le=65400)
+    state_dir: Path = ROOT / ".fencepost" / "dev"
     test_port_base: int = Field(28000, ge=1024, le=65400)
     log_level: str = "INFO"
     worker_concurrency: int = Field(2, ge=1, le=64)

@@ -45,7 +45,7 @@ class Stack:
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.layout = Layout(state)
-        self._port_base = port_base
+        self.port_base = port_base
         self._port_setting = port_setting
         self._settings = settings or StackSettings()
         self._say = say
@@ -135,7 +135,7 @@ class Stack:
     def scale(self, role: str, replicas: int) -> None:
         """Run that many of `role`: start what is missing and wait for it, stop the rest."""
         counts = {**self.topology.replicas, role: replicas}
-        self.topology = Topology(self.layout, self._port_base, self._settings, counts)
+        self.topology = Topology(self.layout, self.port_base, self._settings, counts)
         self._supervise()
         processes = [process for process in self.topology.processes() if process.role == role]
         self._supervision.start(process.name for process in processes)
@@ -168,7 +168,7 @@ class Stack:
         running = {state.name for state in self._supervision.states() if state.pid}
         names = {*STORES, *EDGES, *(f"{service}-api" for service in SERVICES)}
         wanted = {port: name for name in names - running for port in self.topology.ports_of(name)}
-        preflight.check_ports(wanted, self._port_setting)
+        preflight.check_ports(wanted, self._port_setting, self.port_base)
         make_secrets(self.layout.secrets, SERVICES)
         if missing_jars(DOWNLOADS):
             self._say("fetching Kafka (45 MB, once)")
@@ -212,9 +212,7 @@ class Stack:
             # First, and by itself: it would start again what is ended before it.
             leftovers.end([process], grace_seconds=_LEFTOVER_GRACE_SECONDS)
         records = list(self.layout.records.glob("*.json"))
-        leftovers.end(
-            leftovers.find(self.layout.state, records=records), grace_seconds=_LEFTOVER_GRACE_SECONDS
-        )
+        leftovers.end(leftovers.find(self.layout.state, records=records), grace_seconds=_LEFTOVER_GRACE_SECONDS)
         for path in records:
             path.unlink(missing_ok=True)
 

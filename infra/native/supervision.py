@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from supervisor.xmlrpc import Faults, SupervisorTransport
+from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import-untyped]
 
 from .errors import StackError
 from .launch import Launch
@@ -73,9 +73,7 @@ class Supervision:
         sections = [self._own_sections()]
         for process in processes:
             specification = self._layout.launches / f"{process.name}.json"
-            launch = Launch.of(
-                process, state=self._layout.state, record=self._layout.records / f"{process.name}.json"
-            )
+            launch = Launch.of(process, state=self._layout.state, record=self._layout.records / f"{process.name}.json")
             if not specification.exists() or specification.read_text(encoding="utf-8") != launch.text():
                 specification.touch(mode=0o600)
                 specification.write_text(launch.text(), encoding="utf-8")

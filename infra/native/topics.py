@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import (
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
     ConfigEntry,
@@ -46,7 +46,7 @@ def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) ->
     Raises:
         StackError: the broker refuses, or a topic is there with other partitions than declared.
     """
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 3})
     try:
         there = {name: len(found.partitions) for name, found in admin.list_topics(timeout=15).topics.items()}
         new = [topic for topic in topics if topic.name not in there]
@@ -66,8 +66,10 @@ def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) ->
 def _create(admin: AdminClient, topics: list[Topic]) -> None:
     if not topics:
         return
-    wanted = [NewTopic(topic.name, num_partitions=topic.partitions, replication_factor=1, config=topic.settings)
-              for topic in topics]
+    wanted = [
+        NewTopic(topic.name, num_partitions=topic.partitions, replication_factor=1, config=topic.settings)
+        for topic in topics
+    ]
     for answer in admin.create_topics(wanted, operation_timeout=15).values():
         answer.result()
 

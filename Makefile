@@ -1,0 +1,90 @@
+# Everything a person does with the suite. Needs Python 3.11 or newer and make; the rest is set up on first use.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+PYTHON := .venv/bin/python
+NATIVE := $(PYTHON) -m native
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## Make the environment (every other target does it when needed)
+	@infra/setup.sh
+
+.PHONY: up
+up: setup ## Start what is down, walk one order through, leave it running (SCALE="order-relay=3")
+	@$(NATIVE) up --scale "$(SCALE)"
+
+.PHONY: down
+down: setup ## Stop everything, keep the data
+	@$(NATIVE) down
+
+.PHONY: ps
+ps: setup ## List the processes
+	@$(NATIVE) ps
+
+.PHONY: logs
+logs: setup ## Follow logs: S=order-relay, or S=order for all of a service, or nothing for all
+	@$(NATIVE) logs $(S)
+
+.PHONY: clean
+clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stack
+	@$(NATIVE) clean
+	@$(NATIVE) clean --stack test
+
+.PHONY: dev
+dev: setup ## Run one service's API here and reload it on changes: S=order
+	@$(NATIVE) dev $(or $(S),$(error Say which service: make dev S=order))
+
+.PHONY: token
+token: setup ## Print a bearer token: SUB=customer-1 SCOPES="orders:write orders:read"
+	@$(PYTHON) -m demo token --sub "$(or $(SUB),$(error Say who: make token SUB=customer-1 SCOPES="orders:read"))" --scopes "$(SCOPES)"
+
+.PHONY: replay
+replay: setup ## Play the real purchases through the API and reconcile: all, or the first N=200
+	@$(PYTHON) -m demo replay $(if $(N),--count $(N))
+
+.PHONY: test
+test: lint types ## All checks: lint, types, unit tests, scenarios on a stack of their own
+	@$(PYTHON) -m pytest
+
+.PHONY: lint
+lint: setup ## Check style and formatting
+	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff format --check .
+
+.PHONY: format
+format: setup ## Mend style and formatting
+	@$(PYTHON) -m ruff check --fix .
+	@$(PYTHON) -m ruff format .
+
+.PHONY: types
+types: setup ## Check types
+	@$(PYTHON) -m mypy
+
+.PHONY: unit
+unit: setup ## Tests that need no stack, in seconds
+	@$(PYTHON) -m pytest -m "not scenario" platform/tests services
+
+.PHONY: scenarios
+scenarios: setup ## List the guarantees and what their last run said
+	@$(PYTHON) -m world list
+
+.PHONY: scenario
+scenario: setup ## Prove one guarantee: NAME=event-bus/duplicate-delivery-is-a-noop
+	@$(PYTHON) -m world run "$(or $(NAME),$(error Say which: make scenario NAME=suite/order-to-invoice))"
+
+.PHONY: lock
+lock: setup ## Resolve all dependencies anew into requirements.lock
+	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --no-emit-package fencepost-platform --custom-compile-command "make lock" \
+	    --group pyproject.toml:dev pyproject.toml platform/pyproject.toml services/*/pyproject.toml \
+	    --output-file requirements.lock
+
+.PHONY: lock-kafka
+lock-kafka: setup ## Resolve Kafka's jars anew into infra/native/kafka.lock.toml
+	@$(NATIVE) lock-kafka
