@@ -1,0 +1,53 @@
+"""Connections of the outbox's own loops: asyncpg itself, with time limits that the server enforces."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+import asyncpg
+
+from service_platform.database import Database
+
+# What a lost, restarting or overloaded database looks like from asyncpg.
+DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError)
+
+# A relay that is stopped, cut off or stuck holds its shards until the server ends its transaction. A delivery must be
+# over before that: DELIVERY_DEADLINE < _IDLE_LIMIT < _TRANSACTION_LIMIT.
+DELIVERY_DEADLINE = 5.0
+_IDLE_LIMIT = "7s"
+_STATEMENT_LIMIT = "5s"
+_TRANSACTION_LIMIT = "10s"
+_ANSWER_SECONDS = 8.0
+
+
+@contextlib.asynccontextmanager
+async def open_connection(database: Database, purpose: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """A connection beside the pool, closed at the end of the block. `purpose` shows in pg_stat_activity.
+
+    Commits on it do not wait for the disk: what a relay writes is that something was sent, and a server that crashes
+    and forgets it has it sent again, which every reader must bear anyway.
+    """
+    address = database.address
+    connection = await asyncpg.connect(
+        host=address.host,
+        port=address.port,
+        database=address.name,
+        user=address.user,
+        password=address.password,
+        timeout=_ANSWER_SECONDS,
+        command_timeout=_ANSWER_SECONDS,
+        server_settings={
+            "application_name": f"{database.application_name} {purpose}",
+            "synchronous_commit": "off",
+            "jit": "off",
+            "statement_timeout": _STATEMENT_LIMIT,
+            "idle_in_transaction_session_timeout": _IDLE_LIMIT,
+            "transaction_timeout": _TRANSACTION_LIMIT,
+        },
+    )
+    try:
+        yield connection
+    finally:
+        with contextlib.suppress(*DATABASE_LOST):
+            await connection.close(timeout=1)

@@ -1,0 +1,70 @@
+"""What the outbox carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, NamedTuple
+from uuid import UUID
+
+from .errors import MessageTooLarge, NulCharacter
+
+Channel = Literal["kafka", "celery"]
+
+# Topics take 1 MiB a record batch. The 64 KiB below it are for the key, the headers and the framing, and for the
+# headers that a retry or a dead letter adds: recording a failure is never refused for its size.
+MAX_PAYLOAD_BYTES = 1024 * 1024 - 64 * 1024
+MAX_KEY_AND_HEADER_BYTES = 32 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxMessage:
+    """One message to deliver after COMMIT.
+
+    Messages with the same `destination`, `consumer` and `key` are delivered in the order in which their transactions
+    commit. `not_before` (aware, compared with the database's clock) defers one; nothing waits for a deferred message.
+    """
+
+    channel: Channel
+    destination: str  # a topic or a queue
+    key: str
+    message_id: UUID
+    payload: bytes
+    headers: Mapping[str, str] = field(default_factory=dict)
+    consumer: str = ""  # set where one destination carries the messages of several consumers
+    not_before: datetime | None = None
+
+    def check(self) -> None:
+        """Raise the `MessageRefused` that says why this message cannot be carried."""
+        texts = [self.destination, self.consumer, self.key, *self.headers.keys(), *self.headers.values()]
+        for text in texts:
+            if "\x00" in text:
+                raise NulCharacter(f"{text!r:.80} (message {self.message_id} to {self.destination!r}) holds NUL")
+        if len(self.payload) > MAX_PAYLOAD_BYTES:
+            raise MessageTooLarge(
+                f"the payload of message {self.message_id} to {self.destination!r} has {len(self.payload)} bytes, the "
+                f"limit is {MAX_PAYLOAD_BYTES}: publish a reference instead of the content"
+            )
+        if sum(len(text.encode()) for text in texts) > MAX_KEY_AND_HEADER_BYTES:
+            raise MessageTooLarge(
+                f"key and headers of message {self.message_id} to {self.destination!r} have more than "
+                f"{MAX_KEY_AND_HEADER_BYTES} bytes"
+            )
+
+
+class OutboxRow(NamedTuple):
+    """A committed message on its way out. `position` numbers it within the outbox."""
+
+    position: int
+    destination: str
+    consumer: str
+    key: str
+    message_id: UUID
+    headers: Mapping[str, str]
+    payload: bytes
+
+    @property
+    def ordering_key(self) -> tuple[str, str, str]:
+        """Rows that are equal in this keep their order."""
+        return (self.destination, self.consumer, self.key)

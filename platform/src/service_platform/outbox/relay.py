@@ -1,0 +1,147 @@
+"""The relay: the one loop between the outbox and a broker, for events and for jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+
+from service_platform.database import Database
+from service_platform.pacing import Backoff, wait_for_any
+from service_platform.telemetry import get_logger
+
+from .connection import DATABASE_LOST, open_connection
+from .functions import SHARDS_A_PASS
+from .log_events import OutboxLogEvent
+from .message import Channel
+from .relay_pass import Outcome, RelayPass
+from .sink import Sink, SinkUnavailable
+from .wake_up import notification_channel
+
+_SUSPECTS_EVERY = 1.0
+_HEALTHY_SECONDS = 15.0
+_COMPLAIN_EVERY = 30.0
+
+_log = get_logger()
+
+
+class Relay:
+    """Delivers one channel of a service's outbox, at least once, in order per key. Any number may run side by side.
+
+    Runs one pass after the other while there is work. Otherwise it waits for a hint (`WakeUp`), for the next deferred
+    row to come due, or for `poll_seconds`, whichever is first; one statement then asks whether anything is due. The
+    poll is the guarantee, hints only save time.
+
+    An outage of the broker parks nothing and counts against no row. Between its attempts no transaction is open, and
+    the pauses grow to 2 s. When only some destinations are away the others go on.
+    """
+
+    def __init__(
+        self, database: Database, *, channel: Channel, sink: Sink, batch: int = 1000, poll_seconds: float = 1.0
+    ) -> None:
+        self._database = database
+        self._channel: Channel = channel
+        self._sink = sink
+        self._batch = batch
+        self._poll_seconds = poll_seconds
+        self._hint = asyncio.Event()
+        self._resting: dict[str, _Rest] = {}
+        self._outage = Backoff(0.1, 2.0)
+        self._suspects_at = 0.0
+        self._complained_at = -_COMPLAIN_EVERY
+        self._worked_at: float | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the loop got through to its database lately. A broker's outage is not this process's illness."""
+        return self._worked_at is not None and time.monotonic() - self._worked_at < _HEALTHY_SECONDS
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Relay until `stop`; a pass under way is finished first. Reconnects to the database by itself."""
+        database = Backoff(0.1, 2.0)
+        while not stop.is_set():
+            try:
+                async with open_connection(self._database, f"relay {self._channel}") as connection:
+                    await connection.add_listener(notification_channel(self._channel), self._hinted)
+                    _log.info(OutboxLogEvent.RELAY_CONNECTED, channel=self._channel)
+                    database.succeeded()
+                    passes = RelayPass(connection, self._channel, self._sink, self._batch)
+                    while not stop.is_set():
+                        self._hint.clear()
+                        if not await self._work(passes, stop):
+                            await self._idle(passes, stop)
+                        self._worked_at = time.monotonic()
+            except DATABASE_LOST as error:
+                _log.warning(OutboxLogEvent.DATABASE_LOST, channel=self._channel, error=repr(error))
+                await wait_for_any(stop, seconds=database.failed())
+
+    def _hinted(self, *_: object) -> None:
+        self._hint.set()
+
+    async def _work(self, passes: RelayPass, stop: asyncio.Event) -> bool:
+        """Run what is due; whether to look again at once."""
+        try:
+            if self._outage.failures:
+                await self._sink.probe()
+            outcome = await self._run_passes(passes)
+        except SinkUnavailable as outage:
+            await self._rest(outage, stop)
+            return True
+        if outcome.outage is not None:
+            await self._rest(outcome.outage, stop)
+            return True
+        if self._outage.failures:
+            _log.info(OutboxLogEvent.SINK_RECOVERED, channel=self._channel)
+            self._outage.succeeded()
+        # A pass that took every shard's due rows has left nothing: what was committed meanwhile sends its own hint.
+        return outcome.refused > 0 or outcome.read >= SHARDS_A_PASS
+
+    async def _run_passes(self, passes: RelayPass) -> Outcome:
+        now = time.monotonic()
+        resting = [destination for destination, rest in self._resting.items() if rest.until > now]
+        outcome = await passes.batch(resting)
+        if outcome.sent:
+            _log.debug(OutboxLogEvent.BATCH_SENT, channel=self._channel, rows=outcome.sent)
+        if outcome.outage is not None or not (outcome.refused or now > self._suspects_at):
+            return outcome
+        self._suspects_at = now + _SUSPECTS_EVERY
+        suspect = await passes.suspect(resting)
+        return replace(outcome, refused=outcome.refused + suspect.refused, outage=suspect.outage)
+
+    async def _rest(self, outage: SinkUnavailable, stop: asyncio.Event) -> None:
+        """Leave what is away alone for a while: the whole broker, or some destinations while the others go on."""
+        now = time.monotonic()
+        if now > self._complained_at + _COMPLAIN_EVERY:
+            self._complained_at = now
+            _log.warning(
+                OutboxLogEvent.SINK_UNAVAILABLE,
+                channel=self._channel,
+                destinations=sorted(outage.destinations) or "all",
+                error=outage.reason,
+            )
+        for destination in outage.destinations:
+            rest = self._resting.setdefault(destination, _Rest(Backoff(0.5, 2.0)))
+            rest.until = now + rest.backoff.failed()
+        if not outage.destinations:
+            await wait_for_any(stop, seconds=self._outage.failed())
+
+    async def _idle(self, passes: RelayPass, stop: asyncio.Event) -> None:
+        """Wait until something may be due."""
+        seconds = self._poll_seconds
+        while not stop.is_set():
+            await wait_for_any(self._hint, stop, seconds=seconds)
+            if self._hint.is_set():
+                return
+            due_in = await passes.next_due()
+            self._worked_at = time.monotonic()
+            if due_in == 0:
+                return
+            seconds = self._poll_seconds if due_in is None else min(due_in, self._poll_seconds)
+
+
+class _Rest:
+    """A destination's pause, and how long the next one would be."""
+
+    def __init__(self, backoff: Backoff) -> None:
+        self.backoff = backoff
+        self.until = 0.0

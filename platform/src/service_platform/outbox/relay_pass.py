@@ -1,0 +1,145 @@
+"""One pass of a relay: read, deliver, mark, in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import asyncpg
+import orjson
+
+from service_platform.telemetry import get_logger
+
+from .connection import DELIVERY_DEADLINE
+from .log_events import OutboxLogEvent
+from .message import Channel, OutboxRow
+from .sink import Delivered, Sink, SinkUnavailable
+
+BATCH_BYTES = 8 * 1024 * 1024
+MAX_TRIES = 3
+_PAUSE_BETWEEN_TRIES = timedelta(seconds=1)
+_OVERDUE_SECONDS = 1.0
+
+_log = get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a pass did: rows read, rows sent, and whether the broker turned any away."""
+
+    read: int
+    sent: int
+    refused: int = 0
+    outage: SinkUnavailable | None = None
+
+
+class RelayPass:
+    """The passes of one relay over one channel, on one connection.
+
+    Invariants:
+
+    - Who holds a shard's lock is the only one to read, send and mark its rows; the lock ends with the transaction.
+    - A row is marked only when the broker acknowledged it, and only up to the first row of its key that was not. So
+      every sending of a key begins at its first unmarked row and goes up: however sendings of two relays mix (one
+      was stopped, lost its shards, and its client goes on when it is resumed), the first arrivals are in order.
+    - A crash anywhere before COMMIT leaves the rows pending: they are sent again.
+    - A refusal in company proves nothing about a record, since one bad record fails the batch it travels in. It makes
+      the row a suspect, which holds back its key; only a refusal alone counts as a try, and only `MAX_TRIES` park it.
+    """
+
+    def __init__(
+        self, connection: asyncpg.Connection[asyncpg.Record], channel: Channel, sink: Sink, batch: int
+    ) -> None:
+        self._connection = connection
+        self._channel = channel
+        self._sink = sink
+        self._batch = batch
+
+    async def batch(self, resting: Collection[str]) -> Outcome:
+        """Send what is due, but for the destinations that are resting."""
+        async with self._connection.transaction():
+            rows = _rows(
+                await self._connection.fetch(
+                    "SELECT * FROM outbox_take($1, $2, $3, $4)", self._channel, self._batch, BATCH_BYTES, list(resting)
+                )
+            )
+            if not rows:
+                return Outcome(read=0, sent=0)
+            delivered, outage = await self._deliver(rows)
+            sent, refused = _up_to_first_failure(rows, delivered)
+            if sent:
+                await self._connection.execute("SELECT outbox_mark_sent($1)", sent)
+            if refused:
+                await self._connection.execute(
+                    "SELECT outbox_mark_suspect($1, $2)", list(refused), list(refused.values())
+                )
+        for position, reason in refused.items():
+            _log.warning(OutboxLogEvent.ROW_SUSPECTED, channel=self._channel, position=position, error=reason)
+        return Outcome(read=len(rows), sent=len(sent), refused=len(refused), outage=outage)
+
+    async def suspect(self, resting: Collection[str]) -> Outcome:
+        """Send one suspect row by itself, if any is due, and count what becomes of it."""
+        async with self._connection.transaction():
+            rows = _rows(
+                await self._connection.fetch("SELECT * FROM outbox_take_suspect($1, $2)", self._channel, list(resting))
+            )
+            if not rows:
+                return Outcome(read=0, sent=0)
+            (row,) = rows
+            delivered, outage = await self._deliver(rows)
+            if row.position in delivered.acknowledged:
+                await self._connection.execute("SELECT outbox_mark_sent($1)", [row.position])
+                return Outcome(read=1, sent=1)
+            reason = delivered.refused.get(row.position)
+            if reason is None:
+                return Outcome(read=1, sent=0, outage=outage)
+            parked = await self._connection.fetchval(
+                "SELECT outbox_refuse($1, $2, $3, $4)", row.position, reason, MAX_TRIES, _PAUSE_BETWEEN_TRIES
+            )
+        event = OutboxLogEvent.ROW_PARKED if parked else OutboxLogEvent.ROW_REFUSED
+        _log.error(
+            event, channel=self._channel, position=row.position, destination=row.destination, key=row.key, error=reason
+        )
+        return Outcome(read=1, sent=0, refused=1)
+
+    async def next_due(self) -> float | None:
+        """Seconds until a row is due, 0 for now, None when none is waiting."""
+        seconds: float | None = await self._connection.fetchval("SELECT outbox_next_due($1)", self._channel)
+        return seconds
+
+    async def _deliver(self, rows: Sequence[OutboxRow]) -> tuple[Delivered, SinkUnavailable | None]:
+        """The sink's answer. One that overruns its deadline is broken: the error ends the relay's process."""
+        try:
+            async with asyncio.timeout(DELIVERY_DEADLINE + _OVERDUE_SECONDS):
+                return await self._sink.deliver(rows), None
+        except SinkUnavailable as outage:
+            return Delivered(acknowledged=outage.acknowledged), outage
+
+
+def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
+    return [
+        OutboxRow(position, destination, consumer, key, message_id, orjson.loads(headers), payload)
+        for position, destination, consumer, key, message_id, headers, payload in records
+    ]
+
+
+def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tuple[list[int], Mapping[int, str]]:
+    """The positions to mark as sent, and the refusals that come first in their key."""
+    acknowledged = delivered.acknowledged
+    if len(acknowledged) == len(rows):
+        return [row.position for row in rows], {}
+    sent: list[int] = []
+    refused: dict[int, str] = {}
+    failed: set[tuple[str, str, str]] = set()
+    for row in rows:
+        if row.ordering_key in failed:
+            continue
+        if row.position in acknowledged:
+            sent.append(row.position)
+            continue
+        failed.add(row.ordering_key)
+        if row.position in delivered.refused:
+            refused[row.position] = delivered.refused[row.position]
+    return sent, refused
