@@ -54,4 +54,5 @@ def _exit(_signal: int, _frame: FrameType | None) -> None:
     sys.exit(0)
 
 
-main()
+if __name__ == "__main__":
+    main()

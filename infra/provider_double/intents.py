@@ -18,7 +18,7 @@ _CREATE = frozenset(
         "amount",
         "currency",
         "payment_method",
-        "payment_method_types",
+        "allowed_payment_method_types",
         "automatic_payment_methods",
         "confirm",
         "metadata",
@@ -53,6 +53,7 @@ class PaymentIntents:
 
     def create(self, call: Call) -> dict[str, Any]:
         params = call.params
+        _refuse_method_types(params)
         parameters.only(params, _CREATE)
         amount = parameters.amount(parameters.required(params, "amount"))
         currency = parameters.currency(parameters.required(params, "currency"))
@@ -223,13 +224,28 @@ def _payment_method(params: dict[str, Any]) -> str | None:
     return method
 
 
+def _refuse_method_types(params: dict[str, Any]) -> None:
+    if "payment_method_types" in params:
+        raise ParameterError(
+            "`payment_method_types` is no longer supported; use `allowed_payment_method_types`.",
+            code="payment_method_types_no_longer_supported",
+            param="payment_method_types",
+        )
+
+
 def _automatic_methods(params: dict[str, Any]) -> dict[str, Any] | None:
-    """As the real API: without `payment_method_types`, the dashboard's methods apply, some of which redirect."""
-    types = params.get("payment_method_types")
+    """As the real API: unless the types are narrowed, the dashboard's methods apply, some of which redirect."""
+    allowed = params.get("allowed_payment_method_types")
     given = params.get("automatic_payment_methods")
-    if types is not None:
-        if given is not None or list(types.values() if isinstance(types, dict) else [types]) != ["card"]:
-            raise ParameterError("This double takes cards only.", param="payment_method_types")
+    if allowed is not None:
+        if given is not None:
+            raise ParameterError(
+                "You may only specify one of these parameters: allowed_payment_method_types,"
+                " automatic_payment_methods.",
+                param="allowed_payment_method_types",
+            )
+        if not isinstance(allowed, dict) or "card" not in allowed.values():
+            raise ParameterError("This double takes cards only.", param="allowed_payment_method_types")
         return None
     if given is None:
         return {"enabled": True, "allow_redirects": "always"}
@@ -243,8 +259,8 @@ def _check_return_url(automatic: dict[str, Any] | None, params: dict[str, Any]) 
         raise ParameterError(
             "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of"
             " these payment methods might redirect your customer off of your page, you must provide a `return_url`."
-            " If you don't want to accept redirect-based payment methods, set `payment_method_types[]` to `card`, or"
-            " `automatic_payment_methods[allow_redirects]` to `never` when creating the PaymentIntent.",
+            " If you don't want to accept redirect-based payment methods, set `automatic_payment_methods[enabled]` to"
+            " `true` and `automatic_payment_methods[allow_redirects]` to `never` when creating the PaymentIntent.",
             param="return_url",
         )
 
