@@ -1,0 +1,43 @@
+"""Fenced jobs: the row in the database is the truth, Celery's message a hint that it may be worth a look."""
+
+from .broker import Broker, DeadlineBeyondVisibility, broker_of
+from .child import Processors
+from .drain import Drain
+from .enqueue import UnstorableJob
+from .fenced_out import JobFencedOut
+from .keeper import LeaseKeeper
+from .kind import JobKind
+from .lease import DeadlinePassed, HandedBack, Lease, Leases
+from .processor import FencedProcessor, StepGone
+from .run import Fence, JobRun, RunKey
+from .runner import JobRunner
+from .sink import CelerySink
+from .step import Step
+from .sweep import JobSweep
+from .worker import run_worker
+
+__all__ = [
+    "Broker",
+    "CelerySink",
+    "DeadlineBeyondVisibility",
+    "DeadlinePassed",
+    "Drain",
+    "Fence",
+    "FencedProcessor",
+    "HandedBack",
+    "JobFencedOut",
+    "JobKind",
+    "JobRun",
+    "JobRunner",
+    "JobSweep",
+    "Lease",
+    "LeaseKeeper",
+    "Leases",
+    "Processors",
+    "RunKey",
+    "Step",
+    "StepGone",
+    "UnstorableJob",
+    "broker_of",
+    "run_worker",
+]

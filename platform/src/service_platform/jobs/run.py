@@ -1,0 +1,109 @@
+"""One run of a claimed job, and what only a claim can make: the fence and the run key."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, InitVar, dataclass
+from typing import Final, Generic, TypeVar, final
+from uuid import UUID
+
+from pydantic import BaseModel
+
+from service_platform.database import Transaction
+
+from .statements import advance
+
+PayloadT = TypeVar("PayloadT", bound=BaseModel)
+
+
+@final
+class ClaimProof:
+    """Who holds it has claimed the job. Not part of the module's surface: `claim.py` alone shows it."""
+
+
+CLAIMED: Final = ClaimProof()
+
+
+def _require(proof: ClaimProof) -> None:
+    if proof is not CLAIMED:
+        raise TypeError("Runs, fences and run keys come from a claim only: use run.fence(...) and run.key(...).")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """`<job id>:<step>:<token>`: the idempotency key of what one run of one step does outside.
+
+    No two runs share it, so a provider tells a repeated call of one run from the call of another.
+    """
+
+    proof: InitVar[ClaimProof]
+    _: KW_ONLY
+    job_id: UUID
+    step: str
+    token: int
+
+    def __post_init__(self, proof: ClaimProof) -> None:
+        _require(proof)
+
+    def __str__(self) -> str:
+        return f"{self.job_id}:{self.step}:{self.token}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The claim of a step's transactions: `database.transaction(claim=command.fence)`.
+
+    It may be used for several transactions of its step, one after another. Each proves that this run still owns the
+    job, names the step as the current one and extends the lease; it holds the job's row until COMMIT, so a take-over
+    waits for it and then sees its writes.
+    """
+
+    proof: InitVar[ClaimProof]
+    _: KW_ONLY
+    job_id: UUID
+    step: str
+    token: int
+    lease_seconds: float
+
+    def __post_init__(self, proof: ClaimProof) -> None:
+        _require(proof)
+
+    async def acquire(self, tx: Transaction) -> None:
+        """Raises `JobFencedOut` when a newer run owns the job, or it is finished."""
+        await advance(tx, self.job_id, step=self.step, expected_token=self.token, lease_seconds=self.lease_seconds)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class JobRun(Generic[PayloadT]):
+    """What a step gets: the payload of its job, its fence and its run key.
+
+    `claims` counts the runs of this job so far, this one included.
+    """
+
+    proof: InitVar[ClaimProof]
+    _: KW_ONLY
+    job_id: UUID
+    payload: PayloadT
+    step: str
+    token: int
+    claims: int
+    lease_seconds: float
+
+    def __post_init__(self, proof: ClaimProof) -> None:
+        _require(proof)
+
+    def fence(self, step: str) -> Fence:
+        """The claim for the transactions of `step`, which is the step at hand."""
+        self._at(step)
+        return Fence(CLAIMED, job_id=self.job_id, step=step, token=self.token, lease_seconds=self.lease_seconds)
+
+    def key(self, step: str) -> RunKey:
+        """The idempotency key for what `step`, which is the step at hand, does outside."""
+        self._at(step)
+        return RunKey(CLAIMED, job_id=self.job_id, step=step, token=self.token)
+
+    def _at(self, step: str) -> None:
+        if step != self.step:
+            raise ValueError(f"The job is at step {self.step!r}, not {step!r}: a step uses its own name only.")

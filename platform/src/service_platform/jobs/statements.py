@@ -1,0 +1,132 @@
+"""The calls of the SQL functions that own the job table (see `schema.py`).
+
+Two kinds of caller: `advance` and `insert` run inside a domain transaction; the others are each a statement of their
+own, sent over the bare driver, so that a claim costs one round trip. Wherever a run changes its job, it shows the
+fencing token it holds as `expected_token`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from service_platform.database import Database, Transaction
+
+from .fenced_out import JobFencedOut
+
+# What a lost, restarting or overloaded database looks like, from SQLAlchemy's pool or from asyncpg itself.
+DATABASE_LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError, PoolTimeout)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """What `job_claim` says about the job that it claimed, or found to be out of claims (`dead`)."""
+
+    dead: bool
+    token: int
+    claims: int
+    current_step: str | None
+    payload: str
+    correlation_id: str
+    traceparent: str | None
+
+
+async def advance(tx: Transaction, job_id: UUID, *, step: str, expected_token: int, lease_seconds: float) -> None:
+    """Make `step` the current one and extend the lease, if the run that holds `expected_token` still owns the job.
+
+    Raises `JobFencedOut` otherwise.
+    """
+    connection = await tx.session.connection()
+    answer = await connection.exec_driver_sql(
+        "SELECT job_advance($1::uuid, $2::text, $3::bigint, $4::float8)", (job_id, step, expected_token, lease_seconds)
+    )
+    if not answer.scalar_one():
+        raise JobFencedOut(f"job {job_id}: another run owns it, or it is finished (step {step})")
+
+
+async def insert(
+    tx: Transaction, job_id: UUID, *, kind: str, key: str, payload: str, correlation_id: str, traceparent: str | None
+) -> UUID:
+    """Insert the job, unless one has `key`. Returns the id of the key's job: `job_id` exactly when it is new."""
+    connection = await tx.session.connection()
+    answer = await connection.exec_driver_sql(
+        "SELECT job_enqueue($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text)",
+        (job_id, kind, key, payload, correlation_id, traceparent),
+    )
+    found: object = answer.scalar_one()
+    return UUID(str(found))
+
+
+class JobStatements:
+    """The statements that stand alone, over one service's database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(
+        self, job_id: UUID, *, kind: str, claimed_by: str, lease_seconds: float, max_claims: int
+    ) -> ClaimRow | None:
+        """Claim the job for `claimed_by`; None when it is not there, not due, finished, or alive elsewhere."""
+        async with self._driver() as driver:
+            row = await driver.fetchrow(
+                "SELECT dead, token, claims, current_step, payload, correlation_id, traceparent"
+                " FROM job_claim($1, $2, $3, $4, $5)",
+                job_id, kind, claimed_by, lease_seconds, max_claims,
+            )  # fmt: skip
+        return None if row is None else ClaimRow(*row)
+
+    async def complete(self, job_id: UUID, *, expected_token: int) -> bool:
+        """Set the job done. False when the run that holds `expected_token` does not own it any more."""
+        async with self._driver() as driver:
+            return bool(await driver.fetchval("SELECT job_complete($1, $2)", job_id, expected_token))
+
+    async def fail(
+        self, job_id: UUID, *, expected_token: int, error: str, retry_in_seconds: float, max_claims: int
+    ) -> Literal["failed", "dead"] | None:
+        """Record the error: the job comes again after `retry_in_seconds`, or is dead when its claims are used up.
+
+        None when the run that holds `expected_token` does not own it any more.
+        """
+        async with self._driver() as driver:
+            status = await driver.fetchval(
+                "SELECT job_fail($1, $2, $3, $4, $5)", job_id, expected_token, error, retry_in_seconds, max_claims
+            )
+        assert status in {None, "failed", "dead"}
+        return status  # type: ignore[no-any-return]
+
+    async def release(self, job_id: UUID, *, expected_token: int) -> bool:
+        """Give the job back unfinished and without fault: it is pending again and the claim is not counted."""
+        async with self._driver() as driver:
+            return bool(await driver.fetchval("SELECT job_release($1, $2)", job_id, expected_token))
+
+    async def mark_dispatched(self, job_ids: Sequence[UUID], *, resend_after_seconds: float) -> None:
+        """Note that the broker has the hints of these jobs; the sweep leaves them alone for a growing while."""
+        async with self._driver() as driver:
+            await driver.fetchval("SELECT job_mark_dispatched($1, $2)", list(job_ids), resend_after_seconds)
+
+    async def sweep(self, *, limit: int, resend_after_seconds: float) -> int:
+        """Send the hints of up to `limit` overdue jobs of each sort again; how many that were."""
+        async with self._driver() as driver:
+            swept = await driver.fetchval("SELECT job_sweep($1, $2)", limit, resend_after_seconds)
+        assert isinstance(swept, int)
+        return swept
+
+    @contextlib.asynccontextmanager
+    async def _driver(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+        # No statement goes through SQLAlchemy here, so it opens no transaction: each one commits by itself.
+        async with self._database.engine.connect() as connection:
+            driver = (await connection.get_raw_connection()).driver_connection
+            assert isinstance(driver, asyncpg.Connection)
+            try:
+                yield driver
+            except BaseException:
+                if driver.is_closed():
+                    await connection.invalidate()
+                raise
