@@ -79,8 +79,7 @@ class StripeCardProvider:
                     "amount": request.amount_minor,
                     "currency": request.currency.lower(),
                     "payment_method": request.payment_method,
-                    # Nobody is there to be sent to another page.
-                    "automatic_payment_methods": {"enabled": True, "allow_redirects": "never"},
+                    "allowed_payment_method_types": ["card"],
                     "metadata": {"payment_id": str(request.payment_id), "order_id": str(request.order_id)},
                 },
                 _options(key),

@@ -1,0 +1,1 @@
+"""Entry points, one a process kind: `python -m payment_service.main.<kind>`."""

@@ -1,0 +1,17 @@
+"""Runs jobs."""
+
+import sys
+
+from payment_service.bootstrap import build_processors
+from payment_service.settings import PaymentSettings
+from service_platform.jobs import run_worker
+from service_platform.settings import load
+
+
+def main() -> None:
+    settings = load(PaymentSettings)
+    sys.exit(run_worker(settings, build_processors(settings)))
+
+
+if __name__ == "__main__":
+    main()
