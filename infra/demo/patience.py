@@ -43,6 +43,7 @@ class PatientClient:
     """
 
     def __init__(self, base_url: str, *, patience: float, connections: int = 16) -> None:
+        self._base_url = base_url
         self._patience = patience
         self._http = httpx.AsyncClient(
             base_url=base_url,
@@ -81,7 +82,7 @@ class PatientClient:
             return await retrying(self._try, method, path, **parts)
         except (httpx.TransportError, _AskAgain) as error:
             raise Unanswered(
-                f"{method} {self._http.base_url}{path.lstrip('/')} had no usable answer for {self._patience:.0f} s; "
+                f"{method} {self._base_url}{path} had no usable answer for {self._patience:g} s; "
                 f"the last try ended with {type(error).__name__.lstrip('_')}: {error}"
             ) from error
 

@@ -21,6 +21,7 @@ from demo.timing import Timing, time_run
 # Both are meant to outlast the restart of any process, broker and database included, and to end by themselves.
 PATIENCE = 120.0
 STANDSTILL = 120.0
+LOOK_EVERY = 1.0
 
 
 class Progress(Protocol):
@@ -50,8 +51,9 @@ def quietly(phase: str, done: int, total: int) -> None:
 class Replay:
     """One run over the given purchases; the same `run` again repeats the same requests and so places nothing new.
 
-    `concurrency` bounds the orders in flight; `patience` is how many seconds one request is repeated while the suite
-    does not answer, `standstill` how many may pass without any order getting further.
+    `concurrency` bounds the orders in flight. `patience` is how many seconds one request is repeated while the suite
+    does not answer, `standstill` how many may pass without any order getting further, and `look_every` how many lie at
+    least between two looks at that.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Replay:
         concurrency: int = 16,
         patience: float = PATIENCE,
         standstill: float = STANDSTILL,
+        look_every: float = LOOK_EVERY,
         progress: Progress = quietly,
     ) -> None:
         self.run_identity = run or Run()
@@ -71,6 +74,7 @@ class Replay:
         self._concurrency = concurrency
         self._patience = patience
         self._standstill = standstill
+        self._look_every = look_every
         self._progress = progress
 
     async def play(self) -> Outcome:
@@ -113,7 +117,7 @@ class Replay:
 
     async def _settle(self, clients: Clients, answers: Sequence[Answer]) -> str | None:
         placed = [answer.order_id for answer in answers if answer.order_id is not None]
-        settlement = Settlement(clients, placed)
+        settlement = Settlement(clients, placed, look_every=self._look_every)
         try:
             await settlement.wait(
                 standstill=self._standstill,

@@ -9,8 +9,7 @@ from time import monotonic
 from demo.clients import Clients
 from demo.records import OrderRecord
 
-# A pass reads pages of the lists, so the watch rests longer than it looks: it must not slow down what it watches.
-_SHORTEST_REST = 1.0
+# A look reads pages of the lists, so the watch rests longer than it looks: it must not slow down what it watches.
 _REST_PER_LOOK = 3.0
 
 
@@ -27,10 +26,14 @@ class _Awaits(StrEnum):
 
 
 class Settlement:
-    """Watches the orders with the given ids. What ends otherwise than paid has ended too: judging is not its task."""
+    """Watches the orders with the given ids, with at least `look_every` seconds between two looks.
 
-    def __init__(self, clients: Clients, order_ids: Iterable[str]) -> None:
+    What ends otherwise than paid has ended too: judging is not its task.
+    """
+
+    def __init__(self, clients: Clients, order_ids: Iterable[str], *, look_every: float) -> None:
         self._clients = clients
+        self._look_every = look_every
         self._unfinished = dict.fromkeys(order_ids, _Awaits.ANSWER)
 
     async def wait(self, *, standstill: float, report: Callable[[int, int], None]) -> None:
@@ -53,8 +56,8 @@ class Settlement:
             if self._unfinished != before:
                 before, moved_at = dict(self._unfinished), now
             elif now - moved_at > standstill:
-                raise StoodStill(f"nothing moved for {standstill:.0f} s: {self._explain()}")
-            await asyncio.sleep(max(_SHORTEST_REST, _REST_PER_LOOK * (now - looked_at)))
+                raise StoodStill(f"nothing moved for {standstill:g} s: {self._explain()}")
+            await asyncio.sleep(max(self._look_every, _REST_PER_LOOK * (now - looked_at)))
 
     async def _look_at_orders(self) -> None:
         """Reads the list only as far as something unfinished may still stand in it."""

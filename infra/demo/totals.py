@@ -25,6 +25,7 @@ def totals(records: Records) -> list[Total]:
         for move in records.moves
         if move.kind == "capture" and (move.payment_id in payments or move.order_id in orders)
     ]
+    mails = [mail for mail in records.mails if any(map(records.run.owns_address, mail.to))]
     free = sum(purchase.cents == 0 for purchase in records.purchases)
     return [
         _total("purchases played", (purchase.cents for purchase in records.purchases)),
@@ -33,7 +34,7 @@ def totals(records: Records) -> list[Total]:
         _total("payments", (payment.amount_minor for payment in payments.values())),
         _total("captures at the provider", captures),
         _total("invoices", (invoice.total_minor for invoice in records.invoices if invoice.order_id in orders)),
-        Total("mails with their PDF", sum(bool(mail.attachments) for mail in records.mails), None),
+        Total("mails with an attachment", sum(bool(mail.attachments) for mail in mails), None),
     ]
 
 
