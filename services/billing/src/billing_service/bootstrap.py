@@ -1,0 +1,151 @@
+"""The only composition root: what each kind of process of the billing service is made of.
+
+Nothing is built at import. Tests compose the same parts with others at the edges.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import FastAPI
+
+from service_platform.database import Database
+from service_platform.event_bus import ConsumerEngine, EventBus, KafkaSink
+from service_platform.http import create_app, database_answers
+from service_platform.jobs import CelerySink, FencedProcessor, JobSweep, Processors, broker_of
+from service_platform.outbox import Relay, WakeUp
+from service_platform.process import Body, run_together
+
+from .api import invoices_router
+from .domain.invoices import (
+    DeliveryTable,
+    GatheredOrderTable,
+    InvoiceDelivery,
+    InvoiceQueries,
+    InvoiceService,
+    InvoiceTable,
+    Mailer,
+)
+from .integrations import SmtpMailer
+from .jobs import DeliverInvoice
+from .reactors import RecordPlacedOrderOnOrderPlaced, RecordSettledPaymentOnPaymentSettled
+from .settings import BillingSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a process does until it is told to stop, and whether it can do it."""
+
+    body: Body
+    ready: Callable[[], bool]
+
+
+def invoice_service(database: Database) -> InvoiceService:
+    """The use cases of issuing, on these parts."""
+    return InvoiceService(database, GatheredOrderTable(), InvoiceTable(), EventBus("billing"))
+
+
+def invoice_delivery(database: Database, mailer: Mailer, settings: BillingSettings) -> InvoiceDelivery:
+    """The use cases of delivering, on these parts."""
+    return InvoiceDelivery(
+        database, DeliveryTable(), mailer, seller=settings.seller_name, mail_domain=settings.mail_sender.domain
+    )
+
+
+def build_api(settings: BillingSettings) -> FastAPI:
+    """The HTTP application. It only reads, so it commits nothing that a relay should hear of."""
+    database = _database(settings, "api")
+    return create_app(
+        settings,
+        title="Billing",
+        routers=[invoices_router(InvoiceQueries(database))],
+        checks={"database": database_answers(database)},
+        closing=[database.close],
+    )
+
+
+def build_relay(settings: BillingSettings) -> Work:
+    """Events to Kafka and jobs to Celery, in tasks of their own: an outage of one does not stop the other."""
+    database = _database(settings, "relay")
+    kafka = KafkaSink(settings.kafka_bootstrap_servers, client_id="billing-relay")
+    celery = CelerySink(broker_of(settings), database)
+    events = Relay(database, channel="kafka", sink=kafka)
+    jobs = Relay(database, channel="celery", sink=celery)
+
+    async def body(stop: asyncio.Event) -> None:
+        async with contextlib.AsyncExitStack() as closing:
+            for close in (database.close, celery.close, kafka.close):
+                closing.push_async_callback(close)
+            await run_together(stop, events.run, jobs.run)
+
+    return Work(body, lambda: events.ready and jobs.ready)
+
+
+def build_consumer(settings: BillingSettings) -> Work:
+    """What others tell, and the wake-up of the relay for what that leads to."""
+    database = _database(settings, "consumer")
+    invoices = invoice_service(database)
+    engine = ConsumerEngine(
+        database,
+        consumers=[RecordPlacedOrderOnOrderPlaced(invoices), RecordSettledPaymentOnPaymentSettled(invoices)],
+        group=settings.service_name,
+        bootstrap_servers=settings.kafka_bootstrap_servers,
+    )
+    wake_up = WakeUp(database)
+
+    async def body(stop: asyncio.Event) -> None:
+        try:
+            await run_together(stop, engine.run, wake_up.run)
+        finally:
+            await database.close()
+
+    return Work(body, lambda: engine.ready)
+
+
+def build_processors(settings: BillingSettings) -> Processors:
+    """The processors of a worker; each of its children builds them on a database and a mailer of its own."""
+
+    @contextlib.asynccontextmanager
+    async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
+        mailer = _mailer(settings)
+        try:
+            yield [DeliverInvoice(invoice_delivery(database, mailer, settings))]
+        finally:
+            await mailer.close()
+
+    return processors
+
+
+def build_scheduler(settings: BillingSettings) -> Work:
+    """Jobs whose hint was lost, or whose worker is gone, are sent again."""
+    database = _database(settings, "scheduler")
+    sweep = JobSweep(database, interval_seconds=settings.job_sweep_interval_seconds)
+
+    async def body(stop: asyncio.Event) -> None:
+        try:
+            await sweep.run(stop)
+        finally:
+            await database.close()
+
+    return Work(body, lambda: True)
+
+
+def _database(settings: BillingSettings, process: str) -> Database:
+    return Database(
+        settings.database_address(),
+        application_name=f"{settings.service_name} {process}",
+        pool_size=settings.database_pool_size,
+    )
+
+
+def _mailer(settings: BillingSettings) -> SmtpMailer:
+    return SmtpMailer(
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        sender=settings.mail_sender,
+        mailbox_url=settings.mailbox_api_url,
+    )

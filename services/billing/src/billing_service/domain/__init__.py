@@ -1,0 +1,1 @@
+"""What this service decides. It knows no transport: doors and adapters come from outside."""

@@ -1,0 +1,44 @@
+"""What a door can ask of this capability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from service_platform.database import Claim
+
+from .models import PlacedHalf, SettledHalf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordPlacedOrder:
+    """Keep the order's half. `claim` is the delivery's inbox claim."""
+
+    claim: Claim
+    order_id: UUID
+    placed: PlacedHalf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordSettledPayment:
+    """Keep the payment's half. `claim` is the delivery's inbox claim."""
+
+    claim: Claim
+    order_id: UUID
+    settled: SettledHalf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RenderInvoice:
+    """Make the invoice's document. `fence` is this run's hold on its job."""
+
+    fence: Claim
+    invoice_id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailInvoice:
+    """Send the invoice to its customer. `fence` is this run's hold on its job."""
+
+    fence: Claim
+    invoice_id: UUID

@@ -1,0 +1,5 @@
+"""Work that happens after a commit: processors and their steps."""
+
+from .deliver_invoice import DeliverInvoice
+
+__all__ = ["DeliverInvoice"]

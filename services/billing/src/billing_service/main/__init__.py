@@ -1,0 +1,1 @@
+"""Entry points, one a process kind: `python -m billing_service.main.<kind>`."""

@@ -1,0 +1,16 @@
+"""Sends again what a broker or a worker lost."""
+
+from billing_service.bootstrap import build_scheduler
+from billing_service.settings import BillingSettings
+from service_platform.process import run_process
+from service_platform.settings import load
+
+
+def main() -> None:
+    settings = load(BillingSettings)
+    work = build_scheduler(settings)
+    run_process("scheduler", settings, work.body, ready=work.ready)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,6 @@
+"""What this service does when others tell something."""
+
+from .record_placed_order import RecordPlacedOrderOnOrderPlaced
+from .record_settled_payment import RecordSettledPaymentOnPaymentSettled
+
+__all__ = ["RecordPlacedOrderOnOrderPlaced", "RecordSettledPaymentOnPaymentSettled"]

@@ -1,0 +1,65 @@
+"""Placing and reading orders."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Response
+
+from order_service.domain.orders import OrderQueries, OrderService, OrderView, PlaceOrder
+from service_platform.http import IdempotencyClaim, Page, PageWanted, Position, Principal, idempotency, require
+
+from .bodies import PlaceOrderBody
+
+_READ_ALL = "orders:read_all"
+
+Reader = Annotated[Principal, require("orders:read")]
+
+
+def orders_router(service: OrderService, orders: OrderQueries) -> APIRouter:
+    """`POST /orders` (orders:write), `GET /orders` and `GET /orders/{id}` (orders:read).
+
+    A customer is the token's subject and sees their own orders; with orders:read_all one sees everybody's.
+    """
+    router = APIRouter(prefix="/orders", tags=["orders"])
+
+    @router.post("", status_code=201)
+    async def place_order(
+        body: PlaceOrderBody,
+        response: Response,
+        principal: Annotated[Principal, require("orders:write")],
+        claim: Annotated[IdempotencyClaim, idempotency("place_order", location="/orders/{id}")],
+    ) -> OrderView:
+        view = await service.place(
+            PlaceOrder(
+                idempotency=claim,
+                customer_id=principal.subject,
+                customer_email=body.customer_email,
+                locale=body.locale,
+                currency=body.currency,
+                payment_method=body.payment_method,
+                lines=[line.line() for line in body.lines],
+            )
+        )
+        response.headers["Location"] = f"/orders/{view.id}"
+        return view
+
+    @router.get("")
+    async def list_orders(page: PageWanted, reader: Reader) -> Page[OrderView]:
+        before = (page.after.at, page.after.id) if page.after is not None else None
+        rows = await orders.newest(customer_id=_whose(reader), before=before, limit=page.rows_to_read)
+        return Page[OrderView].of(
+            rows, page, item=lambda row: row, position=lambda row: Position(row.placed_at, row.id)
+        )
+
+    @router.get("/{order_id}")
+    async def get_order(order_id: UUID, reader: Reader) -> OrderView:
+        return await orders.get(order_id, customer_id=_whose(reader))
+
+    return router
+
+
+def _whose(reader: Principal) -> str | None:
+    """Whose orders the caller may see; None means everybody's."""
+    return None if reader.may(_READ_ALL) else reader.subject

@@ -1,0 +1,1 @@
+"""Entry points, one a process kind: `python -m order_service.main.<kind>`."""

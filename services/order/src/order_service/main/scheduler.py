@@ -1,0 +1,16 @@
+"""Sends again what a broker or a worker lost."""
+
+from order_service.bootstrap import build_scheduler
+from order_service.settings import OrderSettings
+from service_platform.process import run_process
+from service_platform.settings import load
+
+
+def main() -> None:
+    settings = load(OrderSettings)
+    work = build_scheduler(settings)
+    run_process("scheduler", settings, work.body, ready=work.ready)
+
+
+if __name__ == "__main__":
+    main()
