@@ -1,0 +1,170 @@
+"""Real parts for the platform's tests: one stack of infrastructure a run, a fresh database and topic a test.
+
+The stack has its own state folder and ports. FENCEPOST_PLATFORM_TEST_STATE and FENCEPOST_PLATFORM_TEST_PORTS move it;
+FENCEPOST_KEEP_STACK=1 leaves it running for the next run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from alembic.config import Config
+from alembic.operations import Operations
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from confluent_kafka.admin import AdminClient, NewTopic
+from sqlalchemy import Connection
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from native.credentials import POSTGRES_PASSWORD
+from native.layout import ROOT
+from native.stack import Stack
+from service_platform.database import Database, DatabaseAddress
+from service_platform.database import schema as database_schema
+from service_platform.http import schema as http_schema
+from service_platform.inbox import schema as inbox_schema
+from service_platform.jobs import schema as jobs_schema
+from service_platform.outbox import schema as outbox_schema
+
+_STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
+_PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
+_KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
+_OWNER, _APP = "platform_owner", "platform_app"
+_PASSWORD = "only-for-tests"
+_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, http_schema)
+
+
+def _stack() -> Stack:
+    return Stack(_STATE, _PORT_BASE, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Stop the stack once, from the process that all xdist workers belong to."""
+    if not hasattr(session.config, "workerinput") and not _KEEP and (_STATE / ".fencepost-stack").exists():
+        _stack().down()
+
+
+@pytest.fixture(scope="session")
+def stack() -> Stack:
+    """Postgres, Valkey and Kafka, and no service. Shared by all tests: leave it as it was found."""
+    stack = _stack()
+    stack.up(only_infrastructure=True)
+    return stack
+
+
+@pytest.fixture(scope="session")
+def kafka(stack: Stack) -> str:
+    """The broker's address."""
+    return stack.topology.kafka_address
+
+
+@pytest.fixture
+def source(kafka: str) -> Iterator[str]:
+    """A publishing service that nobody else has, with its topic of three partitions."""
+    name = f"s{uuid4().hex[:10]}"
+    admin = AdminClient({"bootstrap.servers": kafka})
+    settings = {"max.message.bytes": str(1024 * 1024)}
+    made = admin.create_topics([NewTopic(f"events.{name}", 3, 1, config=settings)], operation_timeout=15)
+    made[f"events.{name}"].result()
+    yield name
+    admin.delete_topics([f"events.{name}"])
+
+
+@pytest.fixture(scope="session")
+def superuser(stack: Stack) -> DatabaseAddress:
+    password = (stack.layout.secrets / POSTGRES_PASSWORD).read_text(encoding="utf-8")
+    return DatabaseAddress("127.0.0.1", stack.topology.ports["postgres"], "postgres", "postgres", password)
+
+
+@pytest.fixture(scope="session")
+def template(superuser: DatabaseAddress) -> Iterator[str]:
+    """A migrated database that every test's own one is copied from."""
+    name = f"platform_{uuid4().hex[:12]}"
+    asyncio.run(_make_template(superuser, name))
+    yield name
+    asyncio.run(_drop(superuser, name))
+
+
+@pytest.fixture
+async def app_address(superuser: DatabaseAddress, template: str) -> AsyncIterator[DatabaseAddress]:
+    """A fresh database with the platform's tables, as the app role sees it."""
+    name = f"t_{uuid4().hex[:12]}"
+    admin = await connect(superuser)
+    await admin.execute(f"CREATE DATABASE {name} TEMPLATE {template} OWNER {_OWNER}")
+    await admin.execute(f"GRANT CONNECT ON DATABASE {name} TO {_APP}")
+    yield replace(superuser, name=name, user=_APP, password=_PASSWORD)
+    await admin.close()
+    await _drop(superuser, name)
+
+
+@pytest.fixture
+async def database(app_address: DatabaseAddress) -> AsyncIterator[Database]:
+    """What a service's process holds: the fresh database, as the app role."""
+    database = Database(app_address, application_name="test", pool_size=10)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def owner(app_address: DatabaseAddress) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """A connection as the tables' owner, to look and to prepare."""
+    connection = await connect(replace(app_address, user=_OWNER))
+    yield connection
+    await connection.close(timeout=2)
+
+
+async def connect(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
+    return await asyncpg.connect(
+        host=address.host,
+        port=address.port,
+        database=address.name,
+        user=address.user,
+        password=address.password,
+        timeout=20,
+    )
+
+
+async def _make_template(superuser: DatabaseAddress, name: str) -> None:
+    admin = await connect(superuser)
+    async with admin.transaction():
+        await admin.execute("SELECT pg_advisory_xact_lock(1)")  # xdist workers come here together
+        for role in (_OWNER, _APP):
+            if not await admin.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
+                await admin.execute(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '{_PASSWORD}'")
+    await admin.execute(f"CREATE DATABASE {name} OWNER {_OWNER} TEMPLATE template0")
+    await admin.close()
+    inside = await connect(replace(superuser, name=name))
+    await inside.execute(f"REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO {_APP}")
+    await inside.close()
+    owner = replace(superuser, name=name, user=_OWNER, password=_PASSWORD)
+    engine = create_async_engine(owner.url(), poolclass=NullPool)
+    async with engine.begin() as connection:
+        await connection.run_sync(_migrate)
+    await engine.dispose()
+
+
+async def _drop(superuser: DatabaseAddress, name: str) -> None:
+    admin = await connect(superuser)
+    await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await admin.close()
+
+
+def _migrate(connection: Connection) -> None:
+    config = Config()
+    config.attributes["app_role"] = _APP
+    environment = EnvironmentContext(config, ScriptDirectory(str(ROOT)))
+    context = MigrationContext.configure(connection, environment_context=environment)
+    with Operations.context(context):
+        for schema in _SCHEMAS:
+            for step in sorted(name for name in vars(schema) if re.fullmatch(r"step_\d+_up", name)):
+                getattr(schema, step)()

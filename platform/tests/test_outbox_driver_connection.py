@@ -1,0 +1,21 @@
+"""The driver connection of a transaction is inside it."""
+
+from __future__ import annotations
+
+import asyncpg
+import pytest
+
+from service_platform.database import Database
+
+
+async def test_what_the_driver_writes_first_is_rolled_back_with_the_transaction(
+    database: Database, owner: asyncpg.Connection[asyncpg.Record]
+) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with database.transaction() as tx:
+            driver = await tx.driver()
+            await driver.execute(
+                "INSERT INTO inbox (consumer, source, event_id, handled_at) VALUES ('c', 's', gen_random_uuid(), now())"
+            )
+            raise ZeroDivisionError
+    assert await owner.fetchval("SELECT count(*) FROM inbox") == 0
