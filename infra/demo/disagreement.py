@@ -23,6 +23,7 @@ class Kind(StrEnum):
     CAPTURE_MISSING = "capture.missing"
     CAPTURE_DOUBLE = "capture.double"
     CAPTURE_AMOUNT = "capture.amount"
+    CAPTURE_REFERENCE = "capture.reference"
     CAPTURE_REFUNDED = "capture.refunded"
     FREE_ORDER_CALLED = "provider.free_order_called"
     INVOICE_MISSING = "invoice.missing"

@@ -6,8 +6,9 @@ are judged over every invoice there is.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
+from typing import TypeVar
 
 from demo.agreement import exactly_one, grouped, same_amount
 from demo.amounts import dollars
@@ -15,8 +16,10 @@ from demo.disagreement import Disagreement, Kind
 from demo.mailing import judge_mails
 from demo.numbering import judge_numbers
 from demo.purchases import Purchase
-from demo.records import OrderRecord, Records
+from demo.records import CallRecord, MoveRecord, OrderRecord, Records
 from demo.run import purchase_line_of
+
+LedgerRow = TypeVar("LedgerRow", CallRecord, MoveRecord)
 
 
 def reconcile(records: Records) -> list[Disagreement]:
@@ -93,6 +96,7 @@ def _judge_order(records: Records, purchase: Purchase, order: OrderRecord) -> It
 
 def _judge_payments(records: Records) -> Iterator[Disagreement]:
     by_order = grouped(records.payments, lambda payment: payment.order_id)
+    captures = _moves_by_order(records, "capture")
     for order in orders_of_run(records).values():
         payments = by_order[order.id]
         yield from exactly_one(
@@ -103,26 +107,30 @@ def _judge_payments(records: Records) -> Iterator[Disagreement]:
             yield from same_amount(
                 Kind.PAYMENT_AMOUNT, subject, order.total_minor, payment.amount_minor, payment.currency
             )
+            for capture in captures[order.id]:
+                if capture.intent != payment.intent:
+                    yield Disagreement(
+                        Kind.CAPTURE_REFERENCE, subject, f"a capture of its intent {payment.intent}", capture.intent
+                    )
             if payment.status != "settled":
                 yield Disagreement(Kind.PAYMENT_STATUS, subject, "settled", payment.status)
 
 
 def _judge_provider(records: Records) -> Iterator[Disagreement]:
-    order_of_payment = {payment.id: payment.order_id for payment in records.payments}
-    moves = grouped(records.moves, lambda move: _order_of(move.order_id, move.payment_id, order_of_payment))
-    calls = grouped(records.calls, lambda call: _order_of(call.order_id, call.payment_id, order_of_payment))
+    captures, refunds = _moves_by_order(records, "capture"), _moves_by_order(records, "refund")
+    calls = _by_order(records, records.calls)
     for order in orders_of_run(records).values():
         subject = f"order {order.id}"
-        captures = [move for move in moves[order.id] if move.kind == "capture"]
-        refunds = [move for move in moves[order.id] if move.kind == "refund"]
         if order.total_minor == 0:
             if called := [f"{call.operation} (call {call.seq})" for call in calls[order.id]]:
                 yield Disagreement(
                     Kind.FREE_ORDER_CALLED, f"{subject}, which is free", "no call to the provider", ", ".join(called)
                 )
         else:
-            yield from exactly_one(captures, subject, Kind.CAPTURE_MISSING, Kind.CAPTURE_DOUBLE, attrgetter("intent"))
-        for capture in captures:
+            yield from exactly_one(
+                captures[order.id], subject, Kind.CAPTURE_MISSING, Kind.CAPTURE_DOUBLE, attrgetter("intent")
+            )
+        for capture in captures[order.id]:
             yield from same_amount(
                 Kind.CAPTURE_AMOUNT,
                 f"capture of intent {capture.intent} for {subject}",
@@ -130,7 +138,7 @@ def _judge_provider(records: Records) -> Iterator[Disagreement]:
                 capture.amount_minor,
                 capture.currency,
             )
-        for refund in refunds:
+        for refund in refunds[order.id]:
             yield Disagreement(
                 Kind.CAPTURE_REFUNDED, subject, "no refund", f"{refund.amount_minor} cents of intent {refund.intent}"
             )
@@ -154,9 +162,14 @@ def _judge_invoices(records: Records) -> Iterator[Disagreement]:
                 )
 
 
-def _order_of(order_id: str | None, payment_id: str | None, order_of_payment: Mapping[str, str]) -> str | None:
-    """Whose order a row of the ledger is: by its payment, which every intent carries, or else by the order it names."""
-    return order_of_payment.get(payment_id or "", order_id)
+def _moves_by_order(records: Records, kind: str) -> defaultdict[str | None, list[MoveRecord]]:
+    return _by_order(records, [move for move in records.moves if move.kind == kind])
+
+
+def _by_order(records: Records, rows: Sequence[LedgerRow]) -> defaultdict[str | None, list[LedgerRow]]:
+    """Rows of the ledger by the order of their payment, which every intent names, or else by the order they name."""
+    order_of_payment = {payment.id: payment.order_id for payment in records.payments}
+    return grouped(rows, lambda row: order_of_payment.get(row.payment_id or "", row.order_id))
 
 
 def _purchase(purchase: Purchase) -> str:

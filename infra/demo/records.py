@@ -36,13 +36,14 @@ class OrderRecord:
 
 @dataclass(frozen=True, slots=True)
 class PaymentRecord:
-    """A payment as `GET /payments` shows it."""
+    """A payment as `GET /payments` shows it; `intent` is the provider's reference, None for a free order."""
 
     id: str
     order_id: str
     status: str
     currency: str
     amount_minor: int
+    intent: str | None
 
 
 @dataclass(frozen=True, slots=True)

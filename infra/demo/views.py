@@ -28,6 +28,7 @@ def payment(view: View) -> PaymentRecord:
         status=view["status"],
         currency=view["currency"],
         amount_minor=view["amount_minor"],
+        intent=view["provider_reference"],
     )
 
 

@@ -75,6 +75,7 @@ class FakeSuite:
             "status": "declined" if declined else "settled",
             "currency": order["currency"],
             "amount_minor": order["total_minor"],
+            "provider_reference": f"pi_{order['id']}" if order["total_minor"] else None,
         }
         self.payments.append(payment)
         order["status"] = "declined" if declined else "paid"

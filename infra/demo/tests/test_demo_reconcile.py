@@ -41,7 +41,10 @@ def agreeing() -> Records:
         purchases=PURCHASES,
         answers=[Answer(purchase.line, AT, f"o{purchase.line}") for purchase in PURCHASES],
         orders=[order_of(purchase) for purchase in PURCHASES],
-        payments=[PaymentRecord(f"p{p.line}", f"o{p.line}", "settled", "USD", p.cents) for p in PURCHASES],
+        payments=[
+            PaymentRecord(f"p{p.line}", f"o{p.line}", "settled", "USD", p.cents, f"pi_{p.line}" if p.cents else None)
+            for p in PURCHASES
+        ],
         calls=[
             CallRecord(2 * p.line + step, operation, f"p{p.line}", f"o{p.line}")
             for p in PURCHASES[:FREE]
@@ -202,8 +205,19 @@ PLANTED: list[tuple[str, Callable[[Records], Records], set[Kind], tuple[str, ...
     ("a payment in yen", changed("payments", 0, currency="JPY"), {Kind.PAYMENT_AMOUNT}, ("p1", "JPY")),
     ("a payment open", changed("payments", 0, status="confirming"), {Kind.PAYMENT_STATUS}, ("p1", "confirming")),
     ("a capture lost", without("moves", 0), {Kind.CAPTURE_MISSING}, ("o1",)),
-    ("a capture doubled", twice("moves", 0, intent="pi_b"), {Kind.CAPTURE_DOUBLE}, ("o1", "pi_1", "pi_b")),
+    (
+        "a capture doubled",
+        twice("moves", 0, intent="pi_b"),
+        {Kind.CAPTURE_DOUBLE, Kind.CAPTURE_REFERENCE},
+        ("o1", "pi_1", "pi_b"),
+    ),
     ("a capture one cent off", changed("moves", 0, amount_minor=2932), {Kind.CAPTURE_AMOUNT}, ("pi_1", "29.32")),
+    (
+        "a capture of an intent that the payment does not know",
+        changed("moves", 0, intent="pi_b"),
+        {Kind.CAPTURE_REFERENCE},
+        ("p1", "pi_1", "pi_b"),
+    ),
     ("a capture given back", twice("moves", 0, kind="refund"), {Kind.CAPTURE_REFUNDED}, ("o1", "pi_1", "2933")),
     (
         "a capture that names no order",
