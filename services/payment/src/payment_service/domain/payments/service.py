@@ -5,16 +5,20 @@ from __future__ import annotations
 from uuid import UUID, uuid4
 
 from payment_service.events import PaymentDeclined, PaymentSettled
-from service_platform.database import Database, Transaction
+from service_platform.database import Claim, Database, Transaction
 from service_platform.event_bus import EventBus
+from service_platform.telemetry import get_logger
 
 from .capture import cancelled_if_declined, confirmed
 from .commands import CloseDeclinedIntent, ConfirmIntent, CreateIntent, OpenPayment
 from .errors import AnswerPending
 from .job_kinds import enqueue_capture_payment
+from .log_events import PaymentsLogEvent
 from .models import Declined, Intent, IntentStatus, NotDecidable, Outcome, Payment, PaymentStatus, outcome_of
 from .provider import CardDeclined, CardProvider, IntentRequest, NeedsReview
 from .table import PaymentTable
+
+_log = get_logger()
 
 
 class PaymentService:
@@ -52,6 +56,8 @@ class PaymentService:
                 await self._tell(payment, tx)
             else:
                 await enqueue_capture_payment(payment.id, tx)
+        if free:
+            _note(payment)
 
     async def create_intent(self, command: CreateIntent) -> None:
         """Give the payment an unconfirmed intent of its own; no money moves.
@@ -64,11 +70,11 @@ class PaymentService:
         if not payment.wants_intent:
             return
         created = await self._created(payment, command)
-        async with self._database.transaction(claim=command.fence) as tx:
-            if isinstance(created, Intent):
+        if isinstance(created, Intent):
+            async with self._database.transaction(claim=command.fence) as tx:
                 await self._payments.keep_intent(payment.id, created.id, tx)
-            else:
-                await self._conclude(payment.id, created, intent_id=None, tx=tx)
+        else:
+            await self._conclude(payment.id, created, intent_id=None, fence=command.fence)
 
     async def _created(self, payment: Payment, command: CreateIntent) -> Intent | Declined | NotDecidable:
         request = IntentRequest(
@@ -106,8 +112,7 @@ class PaymentService:
             if intent.status is IntentStatus.DECLINED:
                 return
             outcome = _final(payment, intent)
-        async with self._database.transaction(claim=command.fence) as tx:
-            await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, tx=tx)
+        await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, fence=command.fence)
 
     async def close_declined_intent(self, command: CloseDeclinedIntent) -> None:
         """Cancel the declined intent at the provider, whose answer decides: declined, or captured after all.
@@ -126,17 +131,19 @@ class PaymentService:
             outcome: Outcome = NotDecidable(refusal.reason)
         else:
             outcome = _final(payment, intent)
-        async with self._database.transaction(claim=command.fence) as tx:
-            await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, tx=tx)
+        await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, fence=command.fence)
 
-    async def _conclude(self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, tx: Transaction) -> None:
+    async def _conclude(self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, fence: Claim) -> None:
         """The one place where a payment gets its final state, and tells about it in the same transaction.
 
         A compare-and-set: whoever comes second, by whatever way, changes and tells nothing.
         """
-        payment = await self._payments.conclude(payment_id, outcome, intent_id=intent_id, tx=tx)
+        async with self._database.transaction(claim=fence) as tx:
+            payment = await self._payments.conclude(payment_id, outcome, intent_id=intent_id, tx=tx)
+            if payment is not None:
+                await self._tell(payment, tx)
         if payment is not None:
-            await self._tell(payment, tx)
+            _note(payment)
 
     async def _tell(self, payment: Payment, tx: Transaction) -> None:
         if payment.status is PaymentStatus.SETTLED and payment.concluded_at is not None:
@@ -164,3 +171,14 @@ def _final(payment: Payment, intent: Intent) -> Outcome:
     if outcome is None:
         raise AnswerPending(f"intent {intent.id} of payment {payment.id} is {intent.status}")
     return outcome
+
+
+def _note(payment: Payment) -> None:
+    about = {"payment_id": str(payment.id), "order_id": str(payment.order_id)}
+    match payment.status:
+        case PaymentStatus.SETTLED:
+            _log.info(PaymentsLogEvent.SETTLED, **about)
+        case PaymentStatus.DECLINED:
+            _log.info(PaymentsLogEvent.DECLINED, **about, reason=payment.reason)
+        case PaymentStatus.NEEDS_REVIEW:
+            _log.error(PaymentsLogEvent.NEEDS_REVIEW, **about, reason=payment.reason)
