@@ -79,7 +79,7 @@ class CelerySink:
 
     def _ping(self) -> None:
         try:
-            self._connected().default_channel.queue_declare(self._queue)
+            self._connected().default_channel.queue_declare(self._queue)  # type: ignore[no-untyped-call]
         except _BROKER_LOST as error:
             self._disconnect()
             raise SinkUnavailable(f"Redis: {error!r}") from error

@@ -1,0 +1,140 @@
+"""What the tests of jobs share: job kinds whose payload says what happens, and what they leave behind.
+
+Also a program: `python jobs_lab.py` is a worker for these kinds, as a service's `main/worker.py` is one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from uuid import UUID
+
+import asyncpg
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import text
+
+from service_platform.database import Claim, Database
+from service_platform.jobs import FencedProcessor, JobKind, JobRun, Step, run_worker, worker
+from service_platform.settings import load, ServiceSettings
+
+
+class Script(BaseModel):
+    """What each of the two steps of a job does: `note` an effect, and then perhaps take its time or go wrong."""
+
+    model_config = ConfigDict(frozen=True)
+
+    first: Literal["note", "await", "block", "exit", "raise"] = "note"
+    second: Literal["note", "await", "block", "exit", "raise"] = "note"
+    seconds: float = 0.0
+
+
+QUICK = JobKind(
+    name="lab.quick", payload=Script, lease_seconds=2, deadline_seconds=60, max_claims=3, backoff_seconds=0.05
+)
+SHORT = JobKind(
+    name="lab.short", payload=Script, lease_seconds=2, deadline_seconds=1, max_claims=3, backoff_seconds=0.05
+)
+
+
+@dataclass(frozen=True)
+class Note:
+    """A command of the lab's domain: note an effect under `fence`."""
+
+    fence: Claim
+    run_key: str
+    job_id: UUID
+    what: str
+
+
+class Lab:
+    """The domain service."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def note(self, command: Note) -> None:
+        async with self._database.transaction(claim=command.fence) as tx:
+            await tx.session.execute(
+                text("INSERT INTO effect (job_id, what, run_key, pid) VALUES (:job_id, :what, :run_key, :pid)"),
+                {
+                    "job_id": command.job_id,
+                    "what": command.what,
+                    "run_key": command.run_key,
+                    "pid": os.getpid(),
+                },
+            )
+
+
+class LabStep(Step[Script]):
+    """Notes `<name> begins`, does what the script says, notes `<name> ends`."""
+
+    def __init__(self, lab: Lab, name: Literal["first", "second"]) -> None:
+        self._lab = lab
+        self.name = name  # type: ignore[misc] # two steps of one class
+
+    async def run(self, run: JobRun[Script]) -> None:
+        await self._note(run, "begins")
+        match getattr(run.payload, self.name):
+            case "await":
+                await asyncio.sleep(run.payload.seconds)
+            case "block":
+                time.sleep(run.payload.seconds)  # noqa: ASYNC251 - a step that blocks its loop is what is tested
+            case "exit":
+                os._exit(9)
+            case "raise":
+                raise ValueError("the script says so: \0")
+        await self._note(run, "ends")
+
+    async def _note(self, run: JobRun[Script], what: str) -> None:
+        await self._lab.note(
+            Note(
+                fence=run.fence(self.name),
+                run_key=str(run.key(self.name)),
+                job_id=run.job_id,
+                what=f"{self.name} {what}",
+            )
+        )
+
+
+class Quick(FencedProcessor[Script]):
+    kind = QUICK
+
+
+class Short(FencedProcessor[Script]):
+    kind = SHORT
+
+
+@contextlib.asynccontextmanager
+async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
+    lab = Lab(database)
+    yield [kind([LabStep(lab, "first"), LabStep(lab, "second")]) for kind in (Quick, Short)]
+
+
+async def make_effects(owner: asyncpg.Connection[asyncpg.Record], app_role: str) -> None:
+    """The lab's own table."""
+    await owner.execute(
+        f"""
+        CREATE TABLE effect (
+            id bigint GENERATED ALWAYS AS IDENTITY, job_id uuid, what text, run_key text, pid integer,
+            at timestamptz DEFAULT clock_timestamp()
+        );
+        GRANT SELECT, INSERT ON effect TO {app_role}
+        """
+    )
+
+
+async def enqueue(database: Database, script: Script, key: str, kind: JobKind[Script] = QUICK) -> UUID:
+    async with database.transaction() as tx:
+        return await kind.enqueue(script, tx, key=key)
+
+
+if __name__ == "__main__":
+    if "LAB_VISIBILITY" in os.environ:
+        worker.broker_of = lambda settings: ...  # type: ignore[assignment]
+    sys.exit(run_worker(load(ServiceSettings), processors))
