@@ -123,6 +123,16 @@ async def owner(app_address: DatabaseAddress) -> AsyncIterator[asyncpg.Connectio
     await connection.close(timeout=2)
 
 
+@pytest.fixture
+async def root(
+    superuser: DatabaseAddress, app_address: DatabaseAddress
+) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+    """A superuser's connection to the fresh database, to see what other sessions do and to end them."""
+    connection = await connect(replace(superuser, name=app_address.name))
+    yield connection
+    await connection.close(timeout=2)
+
+
 async def connect(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
     return await asyncpg.connect(
         host=address.host,

@@ -10,6 +10,7 @@ import asyncpg
 import pytest
 from probing import eventually
 from sqlalchemy import text
+from sqlalchemy.exc import ProgrammingError
 
 from service_platform.database import Database, Transaction, TransactionPart
 from service_platform.outbox import (
@@ -18,6 +19,7 @@ from service_platform.outbox import (
     NulCharacter,
     OutboxMessage,
     TooManyMessages,
+    UnencodableText,
     append,
 )
 
@@ -32,6 +34,24 @@ async def payloads(owner: Owner) -> list[bytes]:
     return [row["payload"] for row in await owner.fetch("SELECT payload FROM outbox ORDER BY position")]
 
 
+async def change_and_publish(database: Database, what: OutboxMessage, *, fail: bool = False) -> None:
+    async with database.transaction() as tx:
+        await tx.session.execute(text("INSERT INTO change VALUES (1)"))
+        append(what, tx)
+        if fail:
+            raise ZeroDivisionError
+
+
+async def publish_late(database: Database) -> None:
+    class Late(TransactionPart):
+        async def before_commit(self, tx: Transaction) -> None:
+            append(message("k"), tx)
+
+    async with database.transaction() as tx:
+        append(message("k"), tx)
+        tx.part(Late)
+
+
 async def waiting_for_advisory_lock(owner: Owner) -> int:
     count: int = await owner.fetchval(
         "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted "
@@ -43,10 +63,7 @@ async def waiting_for_advisory_lock(owner: Owner) -> int:
 async def test_a_message_exists_exactly_when_its_transaction_commits(database: Database, owner: Owner) -> None:
     await owner.execute("CREATE TABLE change (id int); GRANT ALL ON change TO platform_app")
     with pytest.raises(ZeroDivisionError):
-        async with database.transaction() as tx:
-            await tx.session.execute(text("INSERT INTO change VALUES (1)"))
-            append(message("k", b"rolled back"), tx)
-            raise ZeroDivisionError
+        await change_and_publish(database, message("k", b"rolled back"), fail=True)
     assert await payloads(owner) == []
     async with database.transaction() as tx:
         await tx.session.execute(text("INSERT INTO change VALUES (2)"))
@@ -60,9 +77,7 @@ async def test_an_outbox_that_cannot_be_written_takes_the_change_with_it(databas
     await owner.execute("CREATE TABLE change (id int); GRANT ALL ON change TO platform_app")
     await owner.execute("ALTER TABLE outbox ADD CHECK (key <> 'refused')")
     with pytest.raises(asyncpg.CheckViolationError):
-        async with database.transaction() as tx:
-            await tx.session.execute(text("INSERT INTO change VALUES (1)"))
-            append(message("refused"), tx)
+        await change_and_publish(database, message("refused"))
     assert await owner.fetchval("SELECT count(*) FROM change") == 0
 
 
@@ -154,10 +169,12 @@ async def test_nul_is_refused_wherever_text_stands(database: Database, owner: Ow
         OutboxMessage("kafka", "events.order", "k", uuid4(), b"{}", {"a": "\x00"}),
         OutboxMessage("kafka", "events.order", "k", uuid4(), b"{}", {"\x00": "a"}),
     ]
-    for refused in bad:
-        with pytest.raises(NulCharacter):
-            async with database.transaction() as tx:
+    async with database.transaction() as tx:
+        for refused in bad:
+            with pytest.raises(NulCharacter):
                 append(refused, tx)
+        with pytest.raises(UnencodableText):
+            append(message("\ud800"), tx)
     assert await payloads(owner) == []
 
 
@@ -180,20 +197,14 @@ async def test_a_transaction_cannot_take_more_locks_than_the_server_has_room_for
 
 
 async def test_a_message_that_comes_after_the_writing_is_an_error_not_a_loss(database: Database) -> None:
-    class Late(TransactionPart):
-        async def before_commit(self, tx: Transaction) -> None:
-            append(message("k"), tx)
-
     with pytest.raises(RuntimeError, match="before_commit"):
-        async with database.transaction() as tx:
-            append(message("k"), tx)
-            tx.part(Late)
+        await publish_late(database)
 
 
 async def test_the_app_role_cannot_write_past_the_functions(database: Database, owner: Owner) -> None:
     async with database.transaction() as tx:
         append(message("k"), tx)
     for statement in ("DELETE FROM outbox", "UPDATE outbox SET sent_at = now()"):
-        with pytest.raises(Exception, match="permission denied"):
-            async with database.transaction() as tx:
+        async with database.transaction() as tx:
+            with pytest.raises(ProgrammingError, match="permission denied"):
                 await tx.session.execute(text(statement))

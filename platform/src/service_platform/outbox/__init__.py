@@ -1,10 +1,10 @@
 """The transactional outbox: messages commit with the change that caused them, and a relay delivers them after."""
 
 from .append import append
-from .errors import MessageRefused, MessageTooLarge, NulCharacter, TooManyMessages
+from .errors import MessageRefused, MessageTooLarge, NulCharacter, TooManyMessages, UnencodableText
 from .message import MAX_PAYLOAD_BYTES, Channel, OutboxMessage, OutboxRow
 from .relay import Relay
-from .sink import Delivered, Sink, SinkUnavailable
+from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
 from .wake_up import WakeUp
 
 __all__ = [
@@ -18,8 +18,10 @@ __all__ = [
     "OutboxRow",
     "Relay",
     "Sink",
+    "SinkOverran",
     "SinkUnavailable",
     "TooManyMessages",
+    "UnencodableText",
     "WakeUp",
     "append",
 ]

@@ -5,6 +5,7 @@ would block its key until a person looks at it.
 
 MessageRefused
 ├── NulCharacter                        text that neither jsonb nor a text column of a reader can hold
+├── UnencodableText                     half a surrogate pair
 ├── MessageTooLarge                     payload, key or headers beyond what the broker takes
 ├── TooManyMessages                     more messages in one transaction than it may lock keys for
 ├── event_bus.UnencodableEvent          NaN, Infinity or half a surrogate pair: no JSON that every reader accepts
@@ -20,6 +21,10 @@ class MessageRefused(ValueError):
 
 class NulCharacter(MessageRefused):
     """A NUL character stands in the message."""
+
+
+class UnencodableText(MessageRefused):
+    """A text of the message is no valid Unicode."""
 
 
 class MessageTooLarge(MessageRefused):

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 from uuid import UUID
 
-from .errors import MessageTooLarge, NulCharacter
+from .errors import MessageTooLarge, NulCharacter, UnencodableText
 
 Channel = Literal["kafka", "celery"]
 
@@ -46,7 +46,11 @@ class OutboxMessage:
                 f"the payload of message {self.message_id} to {self.destination!r} has {len(self.payload)} bytes, the "
                 f"limit is {MAX_PAYLOAD_BYTES}: publish a reference instead of the content"
             )
-        if sum(len(text.encode()) for text in texts) > MAX_KEY_AND_HEADER_BYTES:
+        try:
+            around = sum(len(text.encode()) for text in texts)
+        except UnicodeEncodeError as error:
+            raise UnencodableText(f"message {self.message_id} to {self.destination!r}: {error}") from error
+        if around > MAX_KEY_AND_HEADER_BYTES:
             raise MessageTooLarge(
                 f"key and headers of message {self.message_id} to {self.destination!r} have more than "
                 f"{MAX_KEY_AND_HEADER_BYTES} bytes"

@@ -15,7 +15,7 @@ from service_platform.telemetry import get_logger
 from .connection import DELIVERY_DEADLINE
 from .log_events import OutboxLogEvent
 from .message import Channel, OutboxRow
-from .sink import Delivered, Sink, SinkUnavailable
+from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
 
 BATCH_BYTES = 8 * 1024 * 1024
 MAX_TRIES = 3
@@ -110,12 +110,13 @@ class RelayPass:
         return seconds
 
     async def _deliver(self, rows: Sequence[OutboxRow]) -> tuple[Delivered, SinkUnavailable | None]:
-        """The sink's answer. One that overruns its deadline is broken: the error ends the relay's process."""
         try:
             async with asyncio.timeout(DELIVERY_DEADLINE + _OVERDUE_SECONDS):
                 return await self._sink.deliver(rows), None
         except SinkUnavailable as outage:
             return Delivered(acknowledged=outage.acknowledged), outage
+        except TimeoutError as error:
+            raise SinkOverran(f"no answer from the {self._channel} sink, nor its own deadline kept") from error
 
 
 def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:

@@ -30,6 +30,10 @@ class SinkUnavailable(Exception):
         self.destinations = frozenset(destinations)
 
 
+class SinkOverran(RuntimeError):
+    """A sink did not come back within the deadline of a delivery. It is broken, so its relay ends with this error."""
+
+
 class Sink(Protocol):
     """Where a relay delivers to. The relay calls one method at a time."""
 
