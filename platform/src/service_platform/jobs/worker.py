@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
@@ -54,15 +55,16 @@ def run_worker(settings: ServiceSettings, processors: Processors, *, drain_secon
     kinds = asyncio.run(_kinds(settings, processors))
     broker.check(kinds)
     app = celery_app(broker)
-    # The last resort, for a child that is frozen with its lease keeper: the parent kills it.
-    app.conf.task_time_limit = max(kind.deadline_seconds for kind in kinds) + 2 * GRACE_SECONDS
+    if kinds:  # a service may have no job yet: its worker then waits for the first one
+        # The last resort, for a child that is frozen with its lease keeper: the parent kills it.
+        app.conf.task_time_limit = max(kind.deadline_seconds for kind in kinds) + 2 * GRACE_SECONDS
     probe = ConsumingProbe(broker.queue, settings.health_file)
     install(app, probe)
     drain = Drain()
     _serve_children(app, ChildProcess(settings, processors, drain))
     _drain_on_signal(drain, drain_seconds)
     worker = app.Worker(
-        hostname=f"{settings.service_name}-worker-{os.getpid()}@%h",
+        hostname=f"{settings.service_name}-worker-{os.getpid()}@{socket.gethostname()}",
         pool="prefork",
         concurrency=settings.worker_concurrency,
         quiet=True,
@@ -89,8 +91,6 @@ async def _kinds(settings: ServiceSettings, processors: Processors) -> Sequence[
     for kind in kinds:
         if kind.service != settings.service_name:
             raise ValueError(f"Job kind {kind.name} is not of service {settings.service_name}: its queue is another")
-    if not kinds:
-        raise ValueError("A worker needs at least one processor")
     return kinds
 
 
