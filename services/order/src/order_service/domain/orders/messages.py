@@ -13,8 +13,8 @@ MESSAGES = Catalogue(
             "vi": "Trạng thái đơn hàng không cho phép thao tác này",
         },
         "order-state-conflict.detail": {
-            "en": "The order is {status} and cannot become {wanted}.",
-            "vi": "Đơn hàng đang ở trạng thái {status} và không thể chuyển sang {wanted}.",
+            "en": "The order is {state} and cannot become {wanted}.",
+            "vi": "Đơn hàng đang ở trạng thái {state} và không thể chuyển sang {wanted}.",
         },
         "unknown-currency": {
             "en": "Nothing can be priced in this currency",

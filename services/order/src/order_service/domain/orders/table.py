@@ -126,7 +126,7 @@ class OrderTable:
             status = (await tx.session.execute(select(orders.c.status).where(orders.c.id == order_id))).scalar()
             if status is None:
                 raise OrderNotFound(order_id=str(order_id))
-            raise OrderStateConflict(order_id=str(order_id), status=status.value, wanted=wanted.value)
+            raise OrderStateConflict(order_id=str(order_id), state=status.value, wanted=wanted.value)
 
     async def keep_invoice_number(self, order_id: UUID, invoice_number: str, tx: Transaction) -> None:
         """Make it the order's invoice number, whatever state the order is in. Raises `OrderNotFound`."""

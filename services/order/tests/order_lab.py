@@ -1,0 +1,75 @@
+"""What the tests of the order service share: commands, and claims as deliveries and requests bring them."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from order_service.bootstrap import order_service
+from order_service.domain.orders import MarkDeclined, MarkPaid, OrderLine, OrderView, PlaceOrder, RecordInvoice
+from service_platform.database import Database
+from service_platform.http import IdempotencyClaim
+from service_platform.inbox import InboxClaim
+
+SETTLED_AT = datetime(2026, 3, 1, 12, 0, 1, tzinfo=UTC)
+ISSUED_AT = datetime(2026, 3, 1, 12, 0, 2, tzinfo=UTC)
+
+
+def key(text: str | None = None, *, subject: str = "ann", body: str = "same") -> IdempotencyClaim:
+    """The claim of a request: a key, and a fingerprint of what was asked."""
+    return IdempotencyClaim(
+        subject=subject,
+        operation="place_order",
+        key=text or uuid4().hex,
+        fingerprint=hashlib.sha256(body.encode()).digest(),
+        location="/orders/{id}",
+    )
+
+
+def delivery(consumer: str = "order.test", source: str = "payment") -> InboxClaim:
+    """The claim of an event that was never delivered before."""
+    return InboxClaim(consumer, source, uuid4())
+
+
+def place_order(**changes: Any) -> PlaceOrder:
+    """A good order: two lines, 3,250 minor units."""
+    values: dict[str, Any] = {
+        "idempotency": key(),
+        "customer_id": "ann",
+        "customer_email": "ann@example.com",
+        "locale": "vi",
+        "currency": "USD",
+        "payment_method": "pm_card_visa",
+        "lines": [
+            OrderLine(sku="TEA-1", quantity=2, unit_price_minor=1_250, tax_rate_bp=1_000),
+            OrderLine(sku="CUP-1", quantity=1, unit_price_minor=750, tax_rate_bp=800),
+        ],
+    }
+    return PlaceOrder(**(values | changes))
+
+
+async def placed(database: Database, **changes: Any) -> OrderView:
+    """An order that stands in the database."""
+    return await order_service(database).place(place_order(**changes))
+
+
+def mark_paid(order_id: UUID) -> MarkPaid:
+    return MarkPaid(claim=delivery(), order_id=order_id, payment_id=uuid4(), settled_at=SETTLED_AT)
+
+
+def mark_declined(order_id: UUID) -> MarkDeclined:
+    return MarkDeclined(
+        claim=delivery(), order_id=order_id, payment_id=uuid4(), reason="card_declined", declined_at=SETTLED_AT
+    )
+
+
+def record_invoice(order_id: UUID) -> RecordInvoice:
+    return RecordInvoice(
+        claim=delivery(source="billing"),
+        order_id=order_id,
+        invoice_id=uuid4(),
+        invoice_number="INV-2026-000001",
+        issued_at=ISSUED_AT,
+    )

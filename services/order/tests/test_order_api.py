@@ -1,0 +1,139 @@
+"""The order service over HTTP, on a real database."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jwt
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from jwt.algorithms import ECAlgorithm
+from pydantic import SecretStr
+
+from order_service.bootstrap import build_api
+from order_service.settings import OrderSettings
+from service_platform.database import Database
+from service_platform.settings import Environment
+
+KEY = ec.generate_private_key(ec.SECP256R1())
+BODY = {
+    "lines": [{"sku": "TEA-1", "quantity": 2, "unit_price_minor": 1_250, "tax_rate_bp": 1_000}],
+    "currency": "USD",
+    "customer_email": "ann@example.com",
+    "payment_method": "pm_card_visa",
+}
+
+
+def caller(subject: str, scope: str = "orders:write orders:read", **headers: str) -> dict[str, str]:
+    now = int(time.time())
+    claims = {"sub": subject, "scope": scope, "iss": "https://issuer.example/", "aud": "fencepost"}
+    token = jwt.encode(claims | {"iat": now, "exp": now + 60}, KEY, algorithm="ES256", headers={"kid": "1"})
+    return {"Authorization": f"Bearer {token}"} | headers
+
+
+@pytest.fixture
+async def api(order_database: Database, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    keys = tmp_path / "jwks.json"
+    keys.write_text(json.dumps({"keys": [json.loads(ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "1"}]}))
+    address = order_database.address
+    settings = OrderSettings(
+        environment=Environment.DEVELOPMENT,
+        service_name="order",
+        database_host=address.host,
+        database_port=address.port,
+        database_name=address.name,
+        database_user=address.user,
+        database_password=SecretStr(address.password),
+        kafka_bootstrap_servers="none",
+        redis_host="none",
+        redis_password=SecretStr("none"),
+        jwt_issuer="https://issuer.example/",
+        jwt_audience="fencepost",
+        jwt_jwks_url=keys.as_uri(),
+    )
+    app = build_api(settings).app
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://order") as client,
+    ):
+        yield client
+
+
+async def place(api: httpx.AsyncClient, subject: str, key: str, **changes: Any) -> httpx.Response:
+    return await api.post("/orders", json=BODY | changes, headers=caller(subject, **{"Idempotency-Key": key}))
+
+
+async def test_an_order_is_answered_with_its_address_and_again_for_the_same_key(api: httpx.AsyncClient) -> None:
+    first = await place(api, "ann", "1")
+    assert first.status_code == 201, first.text
+    assert first.headers["Location"] == f"/orders/{first.json()['id']}"
+    again = await place(api, "ann", "1")
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert (again.status_code, again.json(), again.headers["Location"]) == (
+        201,
+        first.json(),
+        first.headers["Location"],
+    )
+    read = await api.get(first.headers["Location"], headers=caller("ann"))
+    assert read.json() == first.json()
+
+
+async def test_a_customer_sees_their_own_orders_only_and_staff_sees_all(api: httpx.AsyncClient) -> None:
+    anns = (await place(api, "ann", "1")).json()["id"]
+    bobs = (await place(api, "bob", "1")).json()["id"]
+    assert (await api.get(f"/orders/{anns}", headers=caller("bob"))).status_code == 404
+    assert [row["id"] for row in (await api.get("/orders", headers=caller("bob"))).json()["items"]] == [bobs]
+    staff = caller("eve", "orders:read orders:read_all")
+    assert (await api.get(f"/orders/{anns}", headers=staff)).status_code == 200
+    assert {row["id"] for row in (await api.get("/orders", headers=staff)).json()["items"]} == {anns, bobs}
+
+
+async def test_pages_show_every_order_once_newest_first(api: httpx.AsyncClient) -> None:
+    placed = [(await place(api, "ann", str(number))).json()["id"] for number in range(5)]
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        wanted = {"limit": 2} | ({"cursor": cursor} if cursor else {})
+        page = (await api.get("/orders", params=wanted, headers=caller("ann"))).json()
+        seen += [row["id"] for row in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == placed[::-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "slug"),
+    [
+        ({"currency": "XAU"}, "unknown-currency"),
+        (
+            {
+                "lines": [
+                    BODY["lines"][0]
+                    | {
+                        "quantity": 10_000,  # type: ignore[index]
+                        "unit_price_minor": 10**9,
+                    }
+                ]
+            },
+            "total-too-large",
+        ),
+    ],
+)
+async def test_a_rule_that_refuses_an_order_is_named(
+    api: httpx.AsyncClient, changes: dict[str, Any], slug: str
+) -> None:
+    refused = await place(api, "ann", "1", **changes)
+    assert refused.status_code == 422
+    assert slug in refused.json()["type"]
+
+
+async def test_the_scope_is_needed(api: httpx.AsyncClient) -> None:
+    headers = caller("ann", "orders:read") | {"Idempotency-Key": "1"}
+    assert (await api.post("/orders", json=BODY, headers=headers)).status_code == 403
+    assert (await api.post("/orders", json=BODY, headers={"Idempotency-Key": "1"})).status_code == 401
