@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from uuid import UUID
 
@@ -20,8 +20,9 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
 from service_platform.database import Claim, Database
-from service_platform.jobs import FencedProcessor, JobKind, JobRun, Step, run_worker, worker
-from service_platform.settings import load, ServiceSettings
+from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, Step, run_worker, worker
+from service_platform.jobs.broker import celery_app
+from service_platform.settings import ServiceSettings, load
 
 
 class Script(BaseModel):
@@ -40,6 +41,11 @@ QUICK = JobKind(
 SHORT = JobKind(
     name="lab.short", payload=Script, lease_seconds=2, deadline_seconds=1, max_claims=3, backoff_seconds=0.05
 )
+
+BRIEF = JobKind(
+    name="lab.brief", payload=Script, lease_seconds=0.5, deadline_seconds=60, max_claims=3, backoff_seconds=0.05
+)
+ENDLESS = JobKind(name="lab.endless", payload=Script, deadline_seconds=3600)
 
 
 @dataclass(frozen=True)
@@ -110,10 +116,19 @@ class Short(FencedProcessor[Script]):
     kind = SHORT
 
 
+class Brief(FencedProcessor[Script]):
+    kind = BRIEF
+
+
+class Endless(FencedProcessor[Script]):
+    kind = ENDLESS
+
+
 @contextlib.asynccontextmanager
 async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
     lab = Lab(database)
-    yield [kind([LabStep(lab, "first"), LabStep(lab, "second")]) for kind in (Quick, Short)]
+    kinds = [Quick, Short, Brief, *([Endless] if "LAB_ENDLESS" in os.environ else [])]
+    yield [kind([LabStep(lab, "first"), LabStep(lab, "second")]) for kind in kinds]
 
 
 async def make_effects(owner: asyncpg.Connection[asyncpg.Record], app_role: str) -> None:
@@ -134,7 +149,17 @@ async def enqueue(database: Database, script: Script, key: str, kind: JobKind[Sc
         return await kind.enqueue(script, tx, key=key)
 
 
+def _with_visibility(settings: ServiceSettings, seconds: int) -> None:
+    """Have messages delivered again `seconds` after they were taken, and looked for every second."""
+    broker = Broker(settings.service_name, settings.redis_url(), visibility_timeout_seconds=seconds)
+    app = celery_app(broker)
+    app.conf.broker_transport_options |= {"unacked_restore_interval": 0.5, "unacked_restore_throttle": 1}
+    worker.celery_app = lambda _: app
+    worker.broker_of = lambda _: replace(broker, visibility_timeout_seconds=900)
+
+
 if __name__ == "__main__":
-    if "LAB_VISIBILITY" in os.environ:
-        worker.broker_of = lambda settings: ...  # type: ignore[assignment]
-    sys.exit(run_worker(load(ServiceSettings), processors))
+    lab_settings = load(ServiceSettings)
+    if seconds := os.environ.get("LAB_VISIBILITY"):
+        _with_visibility(lab_settings, int(seconds))
+    sys.exit(run_worker(lab_settings, processors, drain_seconds=float(os.environ.get("LAB_DRAIN", "10"))))

@@ -209,15 +209,18 @@ async def test_an_enqueue_that_waits_for_anothers_key_makes_the_job_when_that_on
 async def _until_blocked(database: Database) -> None:
     blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
     async with asyncio.timeout(10), database.read() as session:
-        while not await session.scalar(text(blocked)):
+        while not await session.scalar(text(blocked)):  # noqa: ASYNC110 - the database sets no event here
             await asyncio.sleep(0.01)
 
 
 async def test_a_job_and_its_hint_exist_exactly_when_the_transaction_commits(database: Database, owner: Owner) -> None:
-    with pytest.raises(RuntimeError):
+    async def rolled_back() -> None:
         async with database.transaction() as tx:
             await QUICK.enqueue(Script(), tx, key="a")
-            raise RuntimeError("rolled back on purpose")
+            raise RuntimeError("on purpose")
+
+    with pytest.raises(RuntimeError):
+        await rolled_back()
 
     assert await owner.fetchval("SELECT (SELECT count(*) FROM job) + (SELECT count(*) FROM outbox)") == 0
 

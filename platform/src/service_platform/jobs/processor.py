@@ -121,8 +121,8 @@ def _still_ours(matched: bool) -> None:
 
 def _storable(error: Exception) -> str:
     """The error and where it came from, as a text that PostgreSQL can hold."""
-    text = "".join(traceback.format_exception_only(error)).strip()
-    frames = traceback.extract_tb(error.__traceback__)
+    text = f"{type(error).__name__}: {error}"
+    frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
     if frames:
         text += f"\nat {frames[-1].name} ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})"
     return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
