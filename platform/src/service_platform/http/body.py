@@ -46,13 +46,9 @@ class BoundedBody:
             if int(announced) > self._limit:
                 raise ContentTooLarge(limit_bytes=self._limit)
         body = await self._all()
-        if not body:
-            return
-        if not _JSON.match(headers.get("content-type", "").encode()):
-            raise UnsupportedMediaType
-        if b"\0" in body or (b"\\u0000" in body and _ESCAPED_NUL.search(body)):
-            raise NulCharacter
         self._message = {"type": "http.request", "body": body, "more_body": False}
+        if body:
+            _check(body, headers.get("content-type", ""))
 
     async def receive(self) -> Message:
         """What the application reads from: the whole body first, then what the server says (a disconnect)."""
@@ -80,3 +76,10 @@ class BoundedBody:
         if message["type"] == "http.disconnect":
             raise ClientGone
         return message
+
+
+def _check(body: bytes, content_type: str) -> None:
+    if not _JSON.match(content_type.encode()):
+        raise UnsupportedMediaType
+    if b"\0" in body or (b"\\u0000" in body and _ESCAPED_NUL.search(body)):
+        raise NulCharacter

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from rfc9457 import Problem
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -122,7 +123,18 @@ async def http_exception(request: Request, error: Exception) -> Response:
             mapped = RequestRefused()
         case _:
             mapped = UnexpectedError()
-    return problem_response(request, mapped, error.headers)
+    headers = dict(error.headers or {})
+    if isinstance(mapped, MethodNotAllowed):
+        headers["Allow"] = _methods_at(request)
+    return problem_response(request, mapped, headers)
+
+
+def _methods_at(request: Request) -> str:
+    """Every method that the address knows; the router names those of the first route that fits only."""
+    routes = list(iter_route_contexts(request.app.routes))
+    path = next((route.path for route in routes if route.endpoint is request.scope.get("endpoint")), None)
+    methods = {method for route in routes if route.path == path for method in route.methods or ()}
+    return ", ".join(sorted(methods))
 
 
 def _described(entry: Mapping[str, Any]) -> dict[str, Any]:
