@@ -1,14 +1,18 @@
-"""The provider double as a process, for the tests that go through the real SDK."""
+"""What the payment service's tests stand on: its database, and the provider double as a process."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import httpx
 import pytest
+from payment_lab import PaymentLab
 
-from provider_double.testing import ProviderProcess
+from payment_service.integrations import StripeCardProvider
+from provider_double.testing import API_KEY, ProviderProcess
+from service_platform.database import Database
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +38,21 @@ def unused_address() -> Iterator[str]:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
+
+
+@pytest.fixture
+async def payment_database(service_databases: Any) -> AsyncIterator[Database]:
+    """The payment service's own tables, empty, as the app role."""
+    async with service_databases.migrated("payment") as made, made.opened() as database:
+        yield database
+
+
+@pytest.fixture
+async def lab(
+    service_databases: Any, provider_process: ProviderProcess, double: httpx.AsyncClient
+) -> AsyncIterator[PaymentLab]:
+    """The service on its own database and, through the real SDK, on the provider double."""
+    provider = StripeCardProvider(api_key=API_KEY, api_base=provider_process.url)
+    async with service_databases.migrated("payment") as made, made.opened() as database:
+        yield PaymentLab(database, made.owner, provider, double)
+    await provider.close()
