@@ -12,8 +12,10 @@ class Connections:
         self._transports: dict[tuple[str, int], asyncio.Transport] = {}
 
     def cut(self, peer: tuple[str, int]) -> None:
-        """Close the connection of this peer now; nothing more is sent on it."""
-        self._transports[peer].abort()
+        """Close the connection of this peer now, unless the peer has left; nothing more is sent on it."""
+        transport = self._transports.get(peer)
+        if transport is not None:
+            transport.abort()
 
     def protocol(self) -> type[asyncio.Protocol]:
         transports = self._transports

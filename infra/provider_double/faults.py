@@ -123,14 +123,9 @@ class Faults:
         held = HeldCall(next(self._ids), rule.id, rule.point, call, asyncio.get_running_loop().create_future())
         self._held[held.id] = held
         try:
-            if not rule.hold:
-                # A delay is a hold with a deadline, so that reset and shutdown end it as well.
-                async with asyncio.timeout(rule.delay_seconds):
-                    return await held.released
-            await asyncio.sleep(rule.delay_seconds)
-            return await held.released
-        except TimeoutError:
-            return True
+            # Not asyncio.timeout: that would cancel the future, and with it the release of a held call.
+            done, _ = await asyncio.wait([held.released], timeout=rule.delay_seconds)
+            return await held.released if done or rule.hold else True
         finally:
             del self._held[held.id]
 

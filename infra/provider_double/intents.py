@@ -60,7 +60,8 @@ class PaymentIntents:
         method = _payment_method(params)
         metadata = parameters.metadata(params)
         confirm = parameters.boolean(params, "confirm")
-        if params.get("capture_method", "automatic") not in {"automatic", "automatic_async"}:
+        capture_method = parameters.text(params, "capture_method") or "automatic"
+        if capture_method not in {"automatic", "automatic_async"}:
             raise ParameterError("This double captures at once only.", param="capture_method")
         automatic = _automatic_methods(params)
         if confirm and method is None:
@@ -83,9 +84,9 @@ class PaymentIntents:
             "automatic_payment_methods": automatic,
             "canceled_at": None,
             "cancellation_reason": None,
-            "capture_method": params.get("capture_method", "automatic"),
+            "capture_method": capture_method,
             "client_secret": f"{identifier}_secret_{secrets.token_hex(12)}",
-            "confirmation_method": params.get("confirmation_method", "automatic"),
+            "confirmation_method": parameters.text(params, "confirmation_method") or "automatic",
             "created": int(now),
             "currency": currency,
             "customer": None,
@@ -100,10 +101,9 @@ class PaymentIntents:
             "receipt_email": parameters.text(params, "receipt_email"),
             "status": "requires_payment_method" if method is None else "requires_confirmation",
         }
-        self._connection.execute(
-            "insert into intents (id, created, doc) values (?, ?, ?)", (identifier, now, encode(intent))
-        )
-        self._note_version(intent, now)
+        doc = encode(intent)
+        self._connection.execute("insert into intents (id, created, doc) values (?, ?, ?)", (identifier, now, doc))
+        self._note_version(identifier, doc, now)
         self._events.record("payment_intent.created", intent, call, now)
         return self._charge(call, intent, method, now) if confirm and method is not None else intent
 
@@ -208,13 +208,12 @@ class PaymentIntents:
         return intent
 
     def _save(self, intent: dict[str, Any], now: float) -> None:
-        self._connection.execute("update intents set doc = ? where id = ?", (encode(intent), intent["id"]))
-        self._note_version(intent, now)
+        doc = encode(intent)
+        self._connection.execute("update intents set doc = ? where id = ?", (doc, intent["id"]))
+        self._note_version(intent["id"], doc, now)
 
-    def _note_version(self, intent: dict[str, Any], now: float) -> None:
-        self._connection.execute(
-            "insert into intent_versions (intent, at, doc) values (?, ?, ?)", (intent["id"], now, encode(intent))
-        )
+    def _note_version(self, intent: str, doc: str, now: float) -> None:
+        self._connection.execute("insert into intent_versions (intent, at, doc) values (?, ?, ?)", (intent, now, doc))
 
 
 def _payment_method(params: dict[str, Any]) -> str | None:
@@ -251,11 +250,11 @@ def _automatic_methods(params: dict[str, Any]) -> dict[str, Any] | None:
         return {"enabled": True, "allow_redirects": "always"}
     if not isinstance(given, dict) or given.get("enabled") != "true":
         raise ParameterError("Invalid automatic_payment_methods.", param="automatic_payment_methods")
-    return {"enabled": True, "allow_redirects": given.get("allow_redirects", "always")}
+    return {"enabled": True, "allow_redirects": parameters.text(given, "allow_redirects") or "always"}
 
 
 def _check_return_url(automatic: dict[str, Any] | None, params: dict[str, Any]) -> None:
-    if automatic is not None and automatic["allow_redirects"] == "always" and not params.get("return_url"):
+    if automatic is not None and automatic["allow_redirects"] == "always" and not parameters.text(params, "return_url"):
         raise ParameterError(
             "This PaymentIntent is configured to accept payment methods enabled in your Dashboard. Because some of"
             " these payment methods might redirect your customer off of your page, you must provide a `return_url`."

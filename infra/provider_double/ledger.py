@@ -28,8 +28,8 @@ class Ledger:
             if row is not None:
                 metadata = json.loads(row["doc"])["metadata"]
         if isinstance(metadata, dict):
-            call.payment_id = metadata.get("payment_id")
-            call.order_id = metadata.get("order_id")
+            call.payment_id = _text(metadata.get("payment_id"))
+            call.order_id = _text(metadata.get("order_id"))
 
     def arrived(self, call: Call, at: float) -> None:
         cursor = self._connection.execute(
@@ -126,6 +126,10 @@ class Ledger:
         return self._connection.execute(
             f"select * from {table} where seq > ? and {where} order by seq limit ?", (after, *values, limit)
         ).fetchall()
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _conditions(equal: dict[str, str | None]) -> tuple[str, list[str]]:

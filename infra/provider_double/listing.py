@@ -5,7 +5,7 @@ import sqlite3
 from typing import Any, Literal
 
 from provider_double.errors import ParameterError
-from provider_double.parameters import integer
+from provider_double.parameters import integer, text
 
 PARAMETERS = frozenset({"limit", "starting_after", "ending_before", "created"})
 
@@ -31,9 +31,10 @@ def page(
         values.append(intent)
     backwards = "ending_before" in params
     for name, comparison in (("starting_after", "<"), ("ending_before", ">")):
-        if name in params:
+        cursor = text(params, name)
+        if cursor is not None:
             conditions.append(f"seq {comparison} ?")
-            values.append(_seq(connection, table, params[name], name))
+            values.append(_seq(connection, table, cursor, name))
     rows = connection.execute(
         f"select doc from {table} where {' and '.join(['true', *conditions])}"
         f" order by seq {'asc' if backwards else 'desc'} limit ?",

@@ -22,7 +22,7 @@ def only(params: dict[str, Any], known: Collection[str]) -> None:
 
 def required(params: dict[str, Any], name: str) -> Any:
     value = params.get(name)
-    if value in {None, ""}:
+    if value is None or value == "":
         raise ParameterError(f"Missing required param: {name}.", code="parameter_missing", param=name)
     return value
 
@@ -42,10 +42,10 @@ def integer(value: Any, name: str) -> int:
 
 
 def boolean(params: dict[str, Any], name: str) -> bool:
-    value = params.get(name, "false")
+    value = text(params, name) or "false"
     if value not in {"true", "false"}:
         raise ParameterError(f"Invalid boolean: {value}", param=name)
-    return bool(value == "true")
+    return value == "true"
 
 
 def amount(value: Any) -> int:

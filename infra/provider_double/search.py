@@ -7,6 +7,7 @@ from typing import Any
 
 from provider_double.errors import ParameterError
 from provider_double.listing import page_limit
+from provider_double.parameters import text
 
 PARAMETERS = frozenset({"query", "limit", "page"})
 
@@ -23,10 +24,10 @@ def search(connection: sqlite3.Connection, params: dict[str, Any], as_of: float)
     Raises:
         ParameterError: a query outside that part of the language, an unknown page, a limit outside 1 to 100.
     """
-    conditions, values = _conditions(str(params.get("query", "")))
+    conditions, values = _conditions(text(params, "query") or "")
     limit = page_limit(params)
-    before = params.get("page", "")
-    if before and not before.isdecimal():
+    before = text(params, "page")
+    if before is not None and not (before.isdecimal() and len(before) < 18):
         raise ParameterError(f"Invalid page: {before}", param="page")
     rows = connection.execute(
         "select intents.seq as seq, version.doc as doc from intents join intent_versions version on version.seq ="

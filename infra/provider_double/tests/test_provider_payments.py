@@ -140,6 +140,38 @@ async def test_a_wrong_parameter_is_refused_and_named(
     assert not (await sdk.v1.payment_intents.list_async()).data
 
 
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("payment_intents", "amount currency confirm payment_method capture_method confirmation_method description"),
+        ("payment_intents", "metadata[payment_id] automatic_payment_methods[allow_redirects]"),
+        ("payment_intents/{intent}/confirm", "payment_method"),
+        ("payment_intents/{intent}/cancel", "cancellation_reason"),
+        ("refunds", "payment_intent amount reason metadata[payment_id]"),
+    ],
+)
+async def test_an_object_where_a_value_belongs_is_refused(
+    provider_process: ProviderProcess, sdk: stripe.StripeClient, path: str, names: str
+) -> None:
+    intent = (await _captured(sdk) if path == "refunds" else await _intent(sdk)).id
+    valid = {"payment_intents": {"amount": "1", "currency": "usd"}, "refunds": {"payment_intent": intent}}.get(path, {})
+    async with httpx.AsyncClient(
+        verify=False, base_url=f"{provider_process.url}/v1/", headers={"Authorization": f"Bearer {API_KEY}"}
+    ) as client:
+        for name in names.split():
+            form = {**{key: value for key, value in valid.items() if key != name}, f"{name}[x]": "1"}
+            answer = await client.post(path.format(intent=intent), data=form)
+            assert answer.status_code == 400, f"{form}: {answer.text}"
+            assert answer.json()["error"]["param"] == name.split("[")[0]
+
+
+@pytest.mark.parametrize("query", ["starting_after[x]=1", "limit[x]=1", "created[gt][x]=1", "created=x", "limit=0"])
+@pytest.mark.parametrize("listing", ["payment_intents", "refunds"])
+async def test_a_list_refuses_bounds_that_are_none(provider_process: ProviderProcess, listing: str, query: str) -> None:
+    async with httpx.AsyncClient(verify=False, headers={"Authorization": f"Bearer {API_KEY}"}) as client:
+        assert (await client.get(f"{provider_process.url}/v1/{listing}?{query}")).status_code == 400
+
+
 async def test_unknown_objects_and_addresses_are_404(sdk: stripe.StripeClient) -> None:
     with pytest.raises(stripe.InvalidRequestError) as missing:
         await sdk.v1.payment_intents.retrieve_async("pi_nothing")
