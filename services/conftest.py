@@ -18,10 +18,10 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
+
 from native.credentials import POSTGRES_PASSWORD, app_password, owner_password
 from native.layout import ROOT
 from native.stack import Stack
-
 from service_platform.database import Database, DatabaseAddress
 
 _STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
@@ -69,7 +69,7 @@ class ServiceDatabase:
             "SMTP_HOST": "127.0.0.1",
             "MAIL_FROM": "billing@fencepost.example",
         }
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603 - our own interpreter
             [sys.executable, "-m", "alembic", *arguments],
             cwd=ROOT / "services" / self.service,
             env={"PATH": os.environ["PATH"], **settings},
@@ -123,9 +123,7 @@ class ServiceDatabases:
 
     async def _create(self, service: str, *, template: str) -> ServiceDatabase:
         name = f"{service}_{uuid4().hex[:12]}"
-        app = replace(
-            self._superuser, name=name, user=f"{service}_app", password=self._secret(app_password(service))
-        )
+        app = replace(self._superuser, name=name, user=f"{service}_app", password=self._secret(app_password(service)))
         owner = replace(app, user=f"{service}_owner", password=self._secret(owner_password(service)))
         await self._execute(
             self._superuser,
