@@ -85,6 +85,7 @@ def celery_app(broker: Broker) -> Celery:
         broker_connection_timeout=4.0,
         # Work goes on while the broker is away; its message comes back and claims nothing.
         worker_cancel_long_running_tasks_on_connection_loss=False,
+        worker_enable_prefetch_count_reduction=False,
         broker_transport_options={
             "global_keyprefix": f"{broker.service}:",
             "visibility_timeout": broker.visibility_timeout_seconds,

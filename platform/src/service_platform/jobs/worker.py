@@ -7,12 +7,14 @@ import logging
 import os
 import signal
 import socket
+import warnings
 from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 from uuid import UUID
 
 from celery import Celery, signals
+from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 
 from service_platform.database import Database
 from service_platform.settings import ServiceSettings
@@ -49,6 +51,10 @@ def run_worker(settings: ServiceSettings, processors: Processors, *, drain_secon
     """
     configure_logging(settings.service_name, "worker", level=settings.log_level, secrets=settings.secret_values())
     configure_tracing(settings.service_name)
+    # We chose; Celery announces another default for its next version, at every connection. It warns root of pickle,
+    # which we do not accept.
+    warnings.filterwarnings("ignore", category=CPendingDeprecationWarning, module="celery")
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     for chatty in ("celery.app.trace", "celery.worker.strategy"):  # two lines a job that say less than ours
         logging.getLogger(chatty).setLevel(logging.WARNING)
     broker = broker_of(settings)
