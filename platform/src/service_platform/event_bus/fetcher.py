@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
@@ -21,6 +21,21 @@ _POLL_SECONDS = 0.1
 _BATCH = 500
 _COMMIT_EVERY = 1.0
 _COMPLAIN_EVERY = 10.0
+
+_SETTINGS: dict[str, Any] = {
+    "enable.auto.commit": False,
+    "enable.auto.offset.store": False,
+    "auto.offset.reset": "earliest",
+    "partition.assignment.strategy": "cooperative-sticky",
+    "session.timeout.ms": 10_000,
+    "heartbeat.interval.ms": 2_000,
+    "allow.auto.create.topics": False,
+    "topic.metadata.refresh.interval.ms": 10_000,  # how soon a topic that was not there is seen
+    "queued.max.messages.kbytes": 16_384,
+    "reconnect.backoff.ms": 50,
+    "reconnect.backoff.max.ms": 1_000,
+    "socket.keepalive.enable": True,
+}
 
 _log = get_logger()
 
@@ -70,21 +85,10 @@ class Fetcher:
         self._polled_at: float | None = None
         self._complained_at = -_COMPLAIN_EVERY
         self._settings = {
+            **_SETTINGS,
             "bootstrap.servers": bootstrap_servers,
             "group.id": group,
             "client.id": group,
-            "enable.auto.commit": False,
-            "enable.auto.offset.store": False,
-            "auto.offset.reset": "earliest",
-            "partition.assignment.strategy": "cooperative-sticky",
-            "session.timeout.ms": 10_000,
-            "heartbeat.interval.ms": 2_000,
-            "allow.auto.create.topics": False,
-            "topic.metadata.refresh.interval.ms": 10_000,
-            "queued.max.messages.kbytes": 16_384,
-            "reconnect.backoff.ms": 50,
-            "reconnect.backoff.max.ms": 1_000,
-            "socket.keepalive.enable": True,
             "on_commit": self._on_commit,
             "error_cb": self._on_error,
             "logger": logging.getLogger("librdkafka"),

@@ -1,9 +1,12 @@
-"""The relay's far end in Kafka: a batch, one flush, and only what the broker acknowledged."""
+"""The relay's far end in Kafka: a batch, one wait, and only what the broker acknowledged."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -15,7 +18,8 @@ from service_platform.telemetry import get_logger
 
 from .log_events import EventBusLogEvent
 
-_DEADLINE_SECONDS = 4.0  # below the relay's own deadline for a delivery
+# A whole call stays below outbox.connection.DELIVERY_DEADLINE: this, and a second at most to drain a producer.
+_DEADLINE_SECONDS = 3.5
 _METADATA_SECONDS = 2.0
 
 # A verdict on the record: sending it again, or somewhere else, would get the same.
@@ -37,6 +41,7 @@ _TOPIC_TROUBLES = {
 }
 
 _log = get_logger()
+_client_log = logging.getLogger("librdkafka")
 
 
 class KafkaSink:
@@ -58,7 +63,7 @@ class KafkaSink:
             "enable.gapless.guarantee": True,
             "message.timeout.ms": 0,
             "message.max.bytes": 1024 * 1024,
-            "linger.ms": 5,  # not waited for: the flush right behind cuts it short
+            "linger.ms": 0.5,  # long enough for a batch to gather while it is handed over, too short to be felt
             "queue.buffering.max.messages": 100_000,
             "topic.metadata.propagation.max.ms": 2_000,
             "reconnect.backoff.ms": 50,
@@ -77,7 +82,8 @@ class KafkaSink:
 
     async def close(self) -> None:
         """Let the client go. Nothing is queued between two calls, so nothing is lost."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._discard)
+        if self._producer is not None:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._discard, self._producer)
         self._thread.shutdown()
 
     def _probe(self) -> None:
@@ -87,10 +93,12 @@ class KafkaSink:
             raise SinkUnavailable(str(error)) from error
 
     def _deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
+        deadline = time.monotonic() + _DEADLINE_SECONDS
         producer = self._client()
-        absent = self._absent_topics(producer, {row.destination for row in rows})
+        absent = self._absent_topics(producer, {row.destination for row in rows}, deadline)
         outcomes: dict[int, KafkaError | None] = {}  # by position; None is an acknowledgement
         failed_keys: set[tuple[str, str, str]] = set()
+        tried = 0
         for row in rows:
             if row.destination in absent or (failed_keys and row.ordering_key in failed_keys):
                 continue
@@ -107,22 +115,42 @@ class KafkaSink:
                 failed_keys.add(row.ordering_key)
             except BufferError:
                 break  # the client's queue is full; the rest stays pending for the next pass
-        left = producer.flush(_DEADLINE_SECONDS)
-        if left or any(error is not None and error.fatal() for error in outcomes.values()):
-            self._discard()
-        return _judge(rows, outcomes, absent, overdue=left > 0)
+            tried += 1
+        overdue = not self._await_reports(producer, outcomes, tried, deadline)
+        return _judge(rows, outcomes, absent, overdue=overdue)
+
+    def _await_reports(
+        self, producer: Producer, outcomes: dict[int, KafkaError | None], expected: int, deadline: float
+    ) -> bool:
+        """Serve the delivery reports; whether all came in time. Afterwards nothing is left in the client.
+
+        Polled, since `flush` cannot be used with a gapless producer: its fatal error is raised from within a poll,
+        and `flush` would go on to run the reports' callbacks with that exception set.
+        """
+        is_broken = False
+        while len(outcomes) < expected and (left := deadline - time.monotonic()) > 0 and not is_broken:
+            try:
+                producer.poll(left)
+            except KafkaException as error:
+                _log.warning(EventBusLogEvent.PRODUCER_BROKEN, error=str(error))
+                is_broken = True
+        overdue = len(outcomes) < expected and not is_broken
+        if overdue or is_broken:
+            self._discard(producer)
+        return not overdue
 
     def _client(self) -> Producer:
         if self._producer is None:
-            self._producer = Producer(self._settings)
+            self._producer = Producer(self._settings, logger=_client_log)
         return self._producer
 
-    def _absent_topics(self, producer: Producer, topics: set[str]) -> set[str]:
+    def _absent_topics(self, producer: Producer, topics: set[str], deadline: float) -> set[str]:
         """Those that the broker does not have or not give. Asked here, an absent one costs no wait at the flush."""
         absent = set()
         for topic in topics - self._known_topics:
             try:
-                found = producer.list_topics(topic, timeout=_METADATA_SECONDS).topics[topic]
+                left = max(0.1, min(_METADATA_SECONDS, deadline - time.monotonic()))
+                found = producer.list_topics(topic, timeout=left).topics[topic]
             except KafkaException as error:
                 raise SinkUnavailable(str(error)) from error
             if found.error is None:
@@ -131,13 +159,15 @@ class KafkaSink:
                 absent.add(topic)
         return absent
 
-    def _discard(self) -> None:
-        producer, self._producer = self._producer, None
+    def _discard(self, producer: Producer) -> None:
+        """Drop what is queued and in flight, serve its reports, and let the producer go."""
+        self._producer = None
         self._known_topics.clear()
-        if producer is None:
-            return
         producer.purge(in_queue=True, in_flight=True, blocking=True)
-        producer.poll(0)
+        drained_by = time.monotonic() + 1.0
+        while len(producer) and time.monotonic() < drained_by:
+            with contextlib.suppress(KafkaException):
+                producer.poll(0.05)
         _log.info(EventBusLogEvent.PRODUCER_REPLACED)
         # Taking a client down waits for its threads, which may wait for a broker that does not answer.
         threading.Thread(target=producer.close, name="kafka-producer-close", daemon=True).start()

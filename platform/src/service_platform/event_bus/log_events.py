@@ -6,6 +6,7 @@ from service_platform.telemetry import LogEvent
 
 
 class EventBusLogEvent(LogEvent):
+    PRODUCER_BROKEN = "event_bus.producer.broken"
     PRODUCER_REPLACED = "event_bus.producer.replaced"
     PARTITIONS_ASSIGNED = "event_bus.partitions.assigned"
     PARTITIONS_REVOKED = "event_bus.partitions.revoked"

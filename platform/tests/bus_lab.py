@@ -1,0 +1,83 @@
+"""What the tests of the event bus share: events of a service of their own, and a reader of its topic."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, ClassVar
+
+from confluent_kafka import Consumer, Message, TopicPartition
+
+from service_platform.database import Database
+from service_platform.event_bus import Event, KafkaSink
+from service_platform.outbox import Relay
+
+
+def event_class(source: str, name: str = "thing.happened", version: int = 1) -> Any:
+    """An event class of `source`; a test's source is only known when it runs."""
+    declared = {"event_name": name, "version": version, "source": source, "key_field": "thing_id"}
+
+    class Happened(Event):
+        event_name: ClassVar[str] = declared["event_name"]  # type: ignore[assignment]
+        version: ClassVar[int] = declared["version"]  # type: ignore[assignment]
+        source: ClassVar[str] = declared["source"]  # type: ignore[assignment]
+        key_field: ClassVar[str] = "thing_id"
+        thing_id: str
+        number: int = 0
+        note: str = ""
+
+    return Happened
+
+
+class TopicReader:
+    """Reads a topic from its beginning, outside of any group."""
+
+    def __init__(self, bootstrap_servers: str, topic: str, partitions: int = 3) -> None:
+        self.messages: list[Message] = []
+        self._consumer = Consumer(
+            {"bootstrap.servers": bootstrap_servers, "group.id": "reader", "enable.auto.commit": False}
+        )
+        self._consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
+
+    def read(self) -> list[Message]:
+        """Everything up to now, in the order of arrival within each partition."""
+        for message in self._consumer.consume(1000, timeout=0.05):
+            assert message.error() is None, message.error()
+            self.messages.append(message)
+        return self.messages
+
+    def values(self) -> list[str]:
+        return [(message.value() or b"").decode() for message in self.read()]
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+@contextlib.contextmanager
+def reading(bootstrap_servers: str, source: str) -> Iterator[TopicReader]:
+    reader = TopicReader(bootstrap_servers, f"events.{source}")
+    try:
+        yield reader
+    finally:
+        reader.close()
+
+
+@contextlib.asynccontextmanager
+async def relaying_to_kafka(database: Database, bootstrap_servers: str, **settings: Any) -> AsyncIterator[Relay]:
+    sink = KafkaSink(bootstrap_servers)
+    relay = Relay(database, channel="kafka", sink=sink, **settings)
+    stop = asyncio.Event()
+    task = asyncio.create_task(relay.run(stop))
+    try:
+        yield relay
+    finally:
+        stop.set()
+        async with asyncio.timeout(15):
+            await task
+        await sink.close()
+
+
+def first_arrivals(names: list[str]) -> list[str]:
+    """Without the repetitions, which are legal: what an inbox lets through."""
+    return list(dict.fromkeys(names))

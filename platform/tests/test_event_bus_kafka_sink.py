@@ -1,0 +1,180 @@
+"""Delivering to a real broker: acknowledged or pending, and never out of order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from typing import TypeAlias
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from bus_lab import event_class, first_arrivals, reading, relaying_to_kafka
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+from probing import eventually
+
+from native.stack import Stack
+from service_platform.database import Database
+from service_platform.event_bus import EventBus, KafkaSink
+from service_platform.outbox import OutboxMessage, OutboxRow, SinkUnavailable, append
+
+Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+
+def rows(source: str, *names: str) -> list[OutboxRow]:
+    return [
+        OutboxRow(position, f"events.{source}", "", name.split("/")[0], uuid4(), {"n": name}, name.encode())
+        for position, name in enumerate(names, start=1)
+    ]
+
+
+@pytest.fixture
+async def sink(kafka: str) -> AsyncIterator[KafkaSink]:
+    sink = KafkaSink(kafka)
+    yield sink
+    await sink.close()
+
+
+@contextlib.contextmanager
+def broker_stopped(stack: Stack) -> Iterator[None]:
+    pid = stack.pid("kafka")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+@pytest.fixture
+def small_topic(kafka: str) -> Iterator[str]:
+    """A topic that takes less than the client would send."""
+    name = f"small{uuid4().hex[:8]}"
+    admin = AdminClient({"bootstrap.servers": kafka})
+    topic = NewTopic(f"events.{name}", 1, 1, config={"max.message.bytes": "2000"})
+    admin.create_topics([topic], operation_timeout=15)[f"events.{name}"].result()
+    yield name
+    admin.delete_topics([f"events.{name}"])
+
+
+async def pending(owner: Owner) -> int:
+    count: int = await owner.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NULL AND parked_at IS NULL")
+    return count
+
+
+async def publish(database: Database, source: str, names: list[str]) -> None:
+    async with database.transaction() as tx:
+        for name in names:
+            append(
+                OutboxMessage("kafka", f"events.{source}", name.split("/")[0], uuid4(), name.encode(), {"n": name}), tx
+            )
+
+
+async def test_a_committed_event_reaches_its_topic_with_its_headers(
+    database: Database, owner: Owner, kafka: str, source: str
+) -> None:
+    happened = event_class(source)
+    async with relaying_to_kafka(database, kafka), database.transaction() as tx:
+        await EventBus(source).publish(happened(thing_id="t1", number=7), tx)
+    async with relaying_to_kafka(database, kafka):
+        await eventually(lambda: pending(owner), until=lambda n: n == 0, what="it is marked as sent")
+    with reading(kafka, source) as reader:
+        (message,) = await eventually(reader.read, what="the record is in the topic")
+    headers = {name: value.decode() for name, value in message.headers() or [] if isinstance(value, bytes)}
+    assert message.key() == b"t1"
+    assert happened.parse(message.value() or b"").number == 7
+    assert headers["event-name"] == "thing.happened"
+    assert headers["event-source"] == source
+    assert headers["event-id"] == str(await owner.fetchval("SELECT message_id FROM outbox"))
+
+
+async def test_an_unknown_topic_is_an_outage_of_that_topic_only(sink: KafkaSink, source: str, kafka: str) -> None:
+    mixed = [*rows(source, "k/here"), *rows("nowhere", "k/lost")]
+    mixed[1] = mixed[1]._replace(position=2)
+    async with asyncio.timeout(4):
+        with pytest.raises(SinkUnavailable) as caught:
+            await sink.deliver(mixed)
+    assert caught.value.acknowledged == {1}
+    assert caught.value.destinations == {"events.nowhere"}
+
+
+async def test_a_broker_that_is_not_there_is_an_outage_of_everything() -> None:
+    sink = KafkaSink("127.0.0.1:1")
+    async with asyncio.timeout(6):
+        with pytest.raises(SinkUnavailable):
+            await sink.probe()
+        with pytest.raises(SinkUnavailable) as caught:
+            await sink.deliver(rows("any", "k/e1"))
+    assert not caught.value.destinations
+    await sink.close()
+
+
+async def test_what_the_broker_refuses_is_told_from_an_outage(sink: KafkaSink, small_topic: str) -> None:
+    (big,) = rows(small_topic, "k/big")
+    big = big._replace(payload=b"x" * 5000)
+    answer = await sink.deliver([big])
+    assert not answer.acknowledged
+    assert "size too large" in answer.refused[1].lower()
+    (small,) = rows(small_topic, "k/small")
+    assert (await sink.deliver([small])).acknowledged == {1}
+
+
+async def test_a_record_that_the_broker_refuses_is_parked_and_its_key_waits(
+    database: Database, owner: Owner, kafka: str, small_topic: str
+) -> None:
+    await publish(database, small_topic, ["k1/e1"])
+    await publish(database, small_topic, ["k1/" + "x" * 5000])
+    await publish(database, small_topic, ["k1/e3", *(f"k2/{n:03}" for n in range(100))])
+    async with relaying_to_kafka(database, kafka, poll_seconds=0.1):
+        parked = "SELECT count(*) FROM outbox WHERE parked_at IS NOT NULL"
+        await eventually(lambda: owner.fetchval(parked), until=lambda n: n == 1, within=30, what="it is parked")
+        await eventually(lambda: pending(owner), until=lambda n: n == 1, within=30, what="only its follower waits")
+    tries = "SELECT sum(tries) FROM outbox WHERE parked_at IS NULL"
+    assert await owner.fetchval(tries) == 0, "its neighbours burnt no try"
+    waiting = "SELECT convert_from(payload, 'UTF8') FROM outbox WHERE sent_at IS NULL AND parked_at IS NULL"
+    assert await owner.fetchval(waiting) == "k1/e3"
+
+
+@pytest.fixture
+def replaced(monkeypatch: pytest.MonkeyPatch) -> list[Producer]:
+    """The producers that were purged and replaced."""
+    replaced: list[Producer] = []
+    discard = KafkaSink._discard
+
+    def note(sink: KafkaSink, producer: Producer) -> None:
+        discard(sink, producer)
+        replaced.append(producer)
+
+    monkeypatch.setattr(KafkaSink, "_discard", note)
+    return replaced
+
+
+async def test_order_survives_a_broker_that_is_stopped_in_mid_batch(
+    database: Database, owner: Owner, source: str, stack: Stack, replaced: list[Producer]
+) -> None:
+    kafka = stack.topology.kafka_address
+    names: list[str] = []
+    async with relaying_to_kafka(database, kafka, batch=200, poll_seconds=0.1):
+        for outage in (1, 2):
+            more = [f"k{key}/{outage}{n:03}" for n in range(60) for key in range(20)]
+            names += more
+            for start in range(0, len(more), 300):
+                await publish(database, source, more[start : start + 300])
+            with broker_stopped(stack):
+                await eventually(
+                    lambda: len(replaced), until=lambda n, outage=outage: n == outage, what="the producer is replaced"
+                )
+                assert await pending(owner) > 0, "the broker was stopped in the middle"
+            await eventually(lambda: pending(owner), until=lambda n: n == 0, within=40, what="all is sent afterwards")
+    assert await owner.fetchval("SELECT sum(tries) FROM outbox") == 0
+    with reading(kafka, source) as reader:
+        values = await eventually(
+            reader.values, until=lambda seen: len(set(seen)) == len(names), within=30, what="all records are there"
+        )
+    arrived = first_arrivals(values)
+    for key in range(20):
+        mine = [name for name in arrived if name.startswith(f"k{key}/")]
+        assert mine == sorted(mine)
