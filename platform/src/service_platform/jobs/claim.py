@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from tenacity import RetryCallState, retry, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
+from service_platform.telemetry import get_logger
+
 from .kind import JobKind, PayloadT
+from .log_events import JobsLogEvent
 from .run import CLAIMED, JobRun
-from .statements import ClaimRow, JobStatements
+from .statements import DATABASE_LOST, ClaimRow, JobStatements
+
+_PATIENCE_SECONDS = 20.0
+
+_log = get_logger()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +41,24 @@ class ClaimedJob:
         )
 
 
+def _log_failure(attempt: RetryCallState) -> None:
+    error = attempt.outcome.exception() if attempt.outcome else None
+    _log.warning(JobsLogEvent.CLAIM_FAILED, attempt=attempt.attempt_number, error=repr(error))
+
+
+@retry(
+    retry=retry_if_exception_type(DATABASE_LOST),
+    wait=wait_random_exponential(multiplier=0.1, max=2),
+    stop=stop_after_delay(_PATIENCE_SECONDS),
+    before_sleep=_log_failure,
+    reraise=True,
+)
 async def claim(statements: JobStatements, kind: JobKind[Any], job_id: UUID, *, claimed_by: str) -> ClaimedJob | None:
-    """Claim `job_id`; None when there is nothing to do, which is how most late or doubled deliveries end."""
+    """Claim `job_id`; None when there is nothing to do, which is how most late or doubled deliveries end.
+
+    While the database is away it waits and tries again, for 20 s: otherwise a worker would take hint after hint from
+    the queue and do nothing with any. A claim whose answer was lost leaves a lease that runs out.
+    """
     row = await statements.claim(
         job_id,
         kind=kind.name,

@@ -10,6 +10,7 @@ class JobsLogEvent(LogEvent):
 
     ENQUEUED = "jobs.job.enqueued"
     CLAIMED = "jobs.job.claimed"
+    CLAIM_FAILED = "jobs.job.claim_failed"
     NOT_CLAIMED = "jobs.job.not_claimed"
     DIED = "jobs.job.died"
     COMPLETED = "jobs.job.completed"

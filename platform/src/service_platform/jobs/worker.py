@@ -41,7 +41,8 @@ def run_worker(settings: ServiceSettings, processors: Processors, *, drain_secon
     """Be a worker of `settings.service_name` until SIGTERM or SIGINT; the exit code of the process.
 
     `settings.worker_concurrency` children run one job each at a time. `processors` is entered once here, so that a
-    mistake in the composition ends the start, and once in each child, after the fork.
+    mistake in the composition ends the start, and once in each child, after the fork. A service that has no jobs yet
+    may build none: what arrives then waits for a worker that knows it.
 
     After the signal nothing more is taken from the queue. Running jobs have `drain_seconds`; what is not through then
     is cancelled and given back, and another worker takes it. A job that does not even hear that is given back by its
@@ -63,7 +64,8 @@ def run_worker(settings: ServiceSettings, processors: Processors, *, drain_secon
     app = celery_app(broker)
     if kinds:  # a service may have no job yet: its worker then waits for the first one
         # The last resort, for a child that is frozen with its lease keeper: the parent kills it.
-        app.conf.task_time_limit = max(kind.deadline_seconds for kind in kinds) + 2 * GRACE_SECONDS
+        longest = max((kind.deadline_seconds for kind in kinds), default=0)
+    app.conf.task_time_limit = longest + 2 * GRACE_SECONDS
     probe = ConsumingProbe(broker.queue, settings.health_file)
     install(app, probe)
     drain = Drain()
