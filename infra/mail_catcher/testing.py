@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-_START_SECONDS = 15.0
+_START_SECONDS = 60.0
 _STOP_SECONDS = 5.0
 
 
@@ -31,7 +31,7 @@ class MailProcess:
         """Return when it is ready.
 
         Raises:
-            RuntimeError: it ended, or was not ready in 15 s.
+            RuntimeError: it ended, or was not ready in 60 s.
         """
         environment = {
             **os.environ,

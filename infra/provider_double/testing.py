@@ -13,7 +13,7 @@ from pathlib import Path
 API_KEY = "sk_test_double"
 WEBHOOK_SECRET = "whsec_double"
 
-_START_SECONDS = 15.0
+_START_SECONDS = 60.0
 _STOP_SECONDS = 5.0
 
 
@@ -34,7 +34,7 @@ class ProviderProcess:
         """Return when it is ready.
 
         Raises:
-            RuntimeError: it ended, or was not ready in 15 s.
+            RuntimeError: it ended, or was not ready in 60 s.
         """
         environment = {
             **os.environ,

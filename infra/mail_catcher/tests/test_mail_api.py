@@ -65,6 +65,33 @@ async def test_a_mail_is_shown_with_its_texts_and_attachments(
     assert (await mailbox.get("/api/v1/message/latest")).json()["ID"] == summary["ID"]
 
 
+@pytest.mark.parametrize(
+    ("charset", "text"), [("iso-8859-1", "Zahlung \xfcber 5"), ("utf-8", "Hoá đơn"), ("x-unknown", "Hoá đơn")]
+)
+@pytest.mark.parametrize("name", ["filename*=utf-8''Ho%C3%A1.pdf", 'filename="=?utf-8?b?SG/DoS5wZGY=?="'])
+async def test_texts_and_file_names_are_decoded(
+    mail_process: MailProcess, mailbox: httpx.AsyncClient, charset: str, text: str, name: str
+) -> None:
+    body = text.encode("utf-8" if charset == "x-unknown" else charset)
+    source = (
+        b"From: a@x.example\r\nTo: b@x.example\r\nContent-Type: multipart/mixed; boundary=cut\r\n\r\n"
+        b"--cut\r\nContent-Type: text/plain; charset=" + charset.encode() + b"\r\n\r\n" + body + b"\r\n"
+        b"--cut\r\nContent-Type: application/pdf\r\nContent-Disposition: attachment; " + name.encode() + b"\r\n"
+        b"Content-Transfer-Encoding: base64\r\n\r\nJVBERg==\r\n--cut--\r\n"
+    )
+    await aiosmtplib.send(
+        source,
+        sender="a@x.example",
+        recipients=["b@x.example"],
+        hostname="127.0.0.1",
+        port=mail_process.smtp_port,
+        start_tls=False,
+    )
+    message = (await mailbox.get("/api/v1/message/latest")).json()
+    assert message["Text"].strip() == text
+    assert [(file["FileName"], file["Size"]) for file in message["Attachments"]] == [("Hoá.pdf", 4)]
+
+
 @pytest.mark.parametrize("path", ["nothing", "nothing/raw", "nothing/part/2", "latest"])
 async def test_an_unknown_mail_is_404(mailbox: httpx.AsyncClient, path: str) -> None:
     assert (await mailbox.get(f"/api/v1/message/{path}")).status_code == 404

@@ -11,7 +11,7 @@ SOURCE = b"From: a@x.example\r\nTo: b@x.example\r\nSubject: s\r\nMessage-ID: <m@
 
 
 def _send(process: MailProcess, to: str = "b@x.example") -> None:
-    with smtplib.SMTP("127.0.0.1", process.smtp_port, timeout=5) as smtp:
+    with smtplib.SMTP("127.0.0.1", process.smtp_port, timeout=30) as smtp:
         smtp.sendmail("a@x.example", [to], SOURCE)
 
 

@@ -33,7 +33,7 @@ def own_provider(tmp_path: Path) -> Iterator[ProviderProcess]:
 @pytest.fixture
 async def double(provider_process: ProviderProcess) -> AsyncIterator[httpx.AsyncClient]:
     """The control API of a double that knows nothing yet."""
-    async with httpx.AsyncClient(verify=False, base_url=f"{provider_process.url}/_double", timeout=10) as client:
+    async with httpx.AsyncClient(verify=False, base_url=f"{provider_process.url}/_double", timeout=30) as client:
         (await client.post("/reset")).raise_for_status()
         yield client
 
@@ -70,12 +70,12 @@ def held() -> Held:
     async def wait(control: httpx.AsyncClient, count: int = 1) -> list[dict[str, Any]]:
         calls: list[dict[str, Any]] = (await control.get("/held")).json()
         try:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 while len(calls) != count:
                     await asyncio.sleep(0.01)
                     calls = (await control.get("/held")).json()
         except TimeoutError:
-            pytest.fail(f"{count} calls should be held, but after 5 s these are: {calls}")
+            pytest.fail(f"{count} calls should be held, but after 30 s these are: {calls}")
         return calls
 
     return wait

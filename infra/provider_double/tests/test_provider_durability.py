@@ -42,7 +42,7 @@ async def test_a_kill_9_under_load_loses_nothing_that_was_answered(own_provider:
                 enough.set()
 
     clients = [asyncio.create_task(keep_paying(client)) for client in range(4)]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await enough.wait()
     own_provider.kill()
     await asyncio.gather(*clients)

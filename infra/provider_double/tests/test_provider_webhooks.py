@@ -42,12 +42,12 @@ class Receiver:
 
     async def expect(self, what: str, holds: Callable[[list[dict[str, Any]]], bool]) -> None:
         try:
-            async with asyncio.timeout(8):
+            async with asyncio.timeout(30):
                 while not holds(self.events):
                     await self._arrived.wait()
                     self._arrived.clear()
         except TimeoutError:
-            pytest.fail(f"expected {what} within 8 s, got {[event['type'] for event in self.events]}")
+            pytest.fail(f"expected {what} within 30 s, got {[event['type'] for event in self.events]}")
 
 
 @pytest.fixture(scope="module")
