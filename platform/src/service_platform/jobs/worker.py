@@ -62,9 +62,8 @@ def run_worker(settings: ServiceSettings, processors: Processors, *, drain_secon
     kinds = asyncio.run(_kinds(settings, processors))
     broker.check(kinds)
     app = celery_app(broker)
-    if kinds:  # a service may have no job yet: its worker then waits for the first one
-        # The last resort, for a child that is frozen with its lease keeper: the parent kills it.
-        longest = max((kind.deadline_seconds for kind in kinds), default=0)
+    # The last resort, for a child that is frozen with its lease keeper: the parent kills it.
+    longest = max((kind.deadline_seconds for kind in kinds), default=0.0)
     app.conf.task_time_limit = longest + 2 * GRACE_SECONDS
     probe = ConsumingProbe(broker.queue, settings.health_file)
     install(app, probe)
