@@ -7,6 +7,7 @@ the environment, folder and user of its specification, whatever shell the superv
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pwd
@@ -29,6 +30,7 @@ class Launch:
     argv: Sequence[str]
     cwd: str
     env: Mapping[str, str]
+    code: str
     run_as: str | None
     own_folder: str | None
     stale_files: Sequence[str]
@@ -43,6 +45,7 @@ class Launch:
             argv=process.argv,
             cwd=str(process.cwd),
             env=dict(process.env),
+            code=_fingerprint(process.sources),
             run_as=process.run_as,
             own_folder=str(process.own_folder.resolve()) if process.own_folder else None,
             stale_files=[str(path) for path in process.stale_files],
@@ -51,6 +54,15 @@ class Launch:
     def text(self) -> str:
         """The content of the specification's file; equal for equal processes."""
         return json.dumps(asdict(self), indent=2, sort_keys=True)
+
+
+def _fingerprint(sources: Sequence[Path]) -> str:
+    digest = hashlib.sha256()
+    for source in sources:
+        for path in sorted(source.rglob("*.py")) if source.is_dir() else [source]:
+            digest.update(os.fsencode(path))
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def main(specification: Path) -> None:

@@ -35,6 +35,8 @@ class Process:
     env: Mapping[str, str] = field(default_factory=dict)
     stop_signal: str = "TERM"
     stop_seconds: int = 30
+    sources: tuple[Path, ...] = ()
+    """Where its code lies: when that changes, the running process is not what is declared any more."""
     run_as: str | None = None
     own_folder: Path | None = None
     """A folder that this program's children work in, where they do not carry their parent's environment."""

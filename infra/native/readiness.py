@@ -54,11 +54,11 @@ def wait_until_ready(
 
 
 def _failure(unready: dict[str, str], logs: Path) -> StackError:
-    reports = [
-        f"{name} does not become ready: {missing}\n{_tail(logs / f'{name}.log')}" for name, missing in unready.items()
-    ]
-    first = next(iter(unready))
-    return StackError("\n\n".join(reports), f"All of its log: make logs S={first}")
+    first, *others = unready
+    report = f"{first} does not become ready: {unready[first]}\n{_tail(logs / f'{first}.log')}"
+    if others:
+        report += f"\nNor do {', '.join(others)}."
+    return StackError(report, f"All of its log: make logs S={first}")
 
 
 def _tail(log: Path) -> str:

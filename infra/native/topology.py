@@ -44,6 +44,8 @@ _SECOND_PORTS = {"mail-smtp": "mail", "kafka-controller": "kafka"}
 JWT_ISSUER = "https://fencepost.local/"
 JWT_AUDIENCE = "fencepost"
 
+_LOCK = ROOT / "requirements.lock"
+
 # Connections a process keeps at most. All processes together stay far below the server's 200, also when scaled.
 _POOL_SIZES = {"api": 10, "relay": 4, "consumer": 6, "worker": 4, "scheduler": 2}
 
@@ -138,6 +140,7 @@ class Topology:
             cwd=ROOT / "services" / service,
             probe=probe,
             env=env,
+            sources=(ROOT / "services" / service / "src", ROOT / "platform" / "src", _LOCK),
             stop_seconds=45 if kind == "worker" else 30,
             stale_files=(Path(env["HEALTH_FILE"]),) if "HEALTH_FILE" in env else (),
         )
@@ -180,6 +183,7 @@ class Topology:
             role="provider",
             tier=Tier.EDGE,
             argv=_python("provider_double"),
+            sources=(ROOT / "infra" / "provider_double", _LOCK),
             cwd=self._layout.state,
             probe=http_ready(f"http://127.0.0.1:{port}/health/ready"),
             env={
@@ -198,6 +202,7 @@ class Topology:
             role="mail",
             tier=Tier.EDGE,
             argv=_python("mail_catcher"),
+            sources=(ROOT / "infra" / "mail_catcher", _LOCK),
             cwd=self._layout.state,
             probe=http_ready(f"http://127.0.0.1:{http_port}/health/ready"),
             env={
