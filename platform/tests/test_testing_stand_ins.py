@@ -45,10 +45,14 @@ async def test_events_count_once_their_transaction_has_committed(database: FakeD
 
 async def test_events_of_a_rolled_back_transaction_were_never_published(database: FakeDatabase) -> None:
     bus = RecordingEventBus("thing")
-    with pytest.raises(ValueError, match="no"):
+
+    async def fail_after_publishing() -> None:
         async with database.transaction() as tx:
             await bus.publish(made(), tx)
             raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        await fail_after_publishing()
     assert bus.published == []
     assert (len(database.committed), len(database.rolled_back)) == (0, 1)
 

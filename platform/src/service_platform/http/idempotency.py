@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import orjson
@@ -59,7 +59,8 @@ class IdempotencyClaim:
     """A caller's key for one operation, and the fingerprint of what was asked.
 
     The first transaction with it wins; a second one at the same time waits for the first to end. `status` and
-    `location` (a template over the answer's fields, `/orders/{id}`) are what the answer is sent with.
+    `location` (a template over the answer's fields, `/orders/{id}`) are what the answer is sent with; `response` is the
+    one that the route prepares.
     """
 
     subject: str
@@ -68,6 +69,7 @@ class IdempotencyClaim:
     fingerprint: bytes
     status: int = 201
     location: str | None = None
+    response: Response | None = field(default=None, repr=False, compare=False)
 
     async def acquire(self, tx: Transaction) -> None:
         """Take the key, as the transaction's first statement.
@@ -93,6 +95,9 @@ class IdempotencyClaim:
     async def answer(self, view: BaseModel, tx: Transaction) -> None:
         """Keep `view`, which is the response, for later repeats; it is written in the same transaction."""
         tx.part(_AnswerOwed).give(self, view.model_dump_json(by_alias=True))
+        location = self.location_of(view.model_dump(mode="json", by_alias=True)) if self.location else None
+        if location and self.response is not None:
+            self.response.headers["Location"] = location
 
     def location_of(self, answer: dict[str, Any]) -> str | None:
         """The address of what was made, from the fields of the answer."""
@@ -134,6 +139,7 @@ class RequiredKey:
     async def __call__(
         self,
         request: Request,
+        response: Response,
         key: Annotated[str | None, Header(alias=HEADER, description="New for each thing you create")] = None,
     ) -> IdempotencyClaim:
         principal = await authenticate(request)
@@ -148,6 +154,7 @@ class RequiredKey:
             fingerprint=_fingerprint(request.scope["path"], await request.body()),
             status=self._status,
             location=self._location,
+            response=response,
         )
 
 

@@ -40,10 +40,11 @@ class FakeDatabase(Database):
         self.claims.append(claim)
         tx = FakeTransaction()
         with transaction_is_open():
+            if claim is not None and self.refusal is not None:
+                refusal, self.refusal = self.refusal, None
+                self.rolled_back.append(tx)
+                raise refusal
             try:
-                if claim is not None and self.refusal is not None:
-                    refusal, self.refusal = self.refusal, None
-                    raise refusal
                 yield tx
             except BaseException:
                 self.rolled_back.append(tx)
