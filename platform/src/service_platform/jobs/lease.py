@@ -42,6 +42,7 @@ class Lease:
         self.over = False
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
+        self._cancelling = self._task.cancelling() if self._task is not None else 0
 
     def end(self, ending: Ending) -> None:
         """Cancel the work, unless it is over. Any thread may call it; a blocked event loop does not hear it."""
@@ -61,7 +62,8 @@ class Lease:
         self.over = True
         if self.ending is None or self._task is None:
             return
-        self._task.uncancel()
+        if self._task.uncancel() > self._cancelling:
+            return  # somebody else cancelled the task as well: that goes on
         match self.ending:
             case _ if error is None or isinstance(error, JobFencedOut):
                 return
