@@ -21,8 +21,7 @@ from .supervision import ProcessState, Supervision
 from .topics import create_topics
 from .topology import EDGES, SERVICES, STORES, Topology
 
-_STORE_SECONDS = 90.0
-_SERVICE_SECONDS = 300.0  # fifteen interpreters on a machine that is busy with other things
+_READY_SECONDS = 300.0  # fifteen interpreters and a JVM, on a machine that may be busy with other things
 _LEFTOVER_GRACE_SECONDS = 5.0
 
 
@@ -202,9 +201,7 @@ class Stack:
         return [process for process in self.topology.processes() if process.tier in tiers]
 
     def _wait(self, processes: Iterable[Process]) -> None:
-        wanted = list(processes)
-        seconds = max((_SERVICE_SECONDS if p.tier is Tier.SERVICE else _STORE_SECONDS for p in wanted), default=0)
-        wait_until_ready(wanted, self._supervision, self.layout.logs, seconds=seconds, say=self._say)
+        wait_until_ready(processes, self._supervision, self.layout.logs, seconds=_READY_SECONDS, say=self._say)
 
     def _end_leftovers(self) -> None:
         supervisor = leftovers.read_record(self._supervision.record)
