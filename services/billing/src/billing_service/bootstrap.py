@@ -29,6 +29,7 @@ from .domain.invoices import (
     InvoiceService,
     InvoiceTable,
     Mailer,
+    register_fonts,
 )
 from .integrations import SmtpMailer
 from .jobs import DeliverInvoice
@@ -107,10 +108,14 @@ def build_consumer(settings: BillingSettings) -> Work:
 
 
 def build_processors(settings: BillingSettings) -> Processors:
-    """The processors of a worker; each of its children builds them on a database and a mailer of its own."""
+    """The processors of a worker; each of its children builds them on a database and a mailer of its own.
+
+    The worker enters this once before it forks, so the fonts are made there and every child inherits them.
+    """
 
     @contextlib.asynccontextmanager
     async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
+        register_fonts()
         mailer = _mailer(settings)
         try:
             yield [DeliverInvoice(invoice_delivery(database, mailer, settings))]

@@ -7,6 +7,7 @@ the few letters of a document then costs a millisecond.
 from __future__ import annotations
 
 import io
+import logging
 import threading
 from typing import Final
 
@@ -29,10 +30,14 @@ _registering = threading.Lock()
 
 
 def register_fonts() -> None:
-    """Make `REGULAR` and `BOLD` known to reportlab. The first call of a process takes about half a second."""
+    """Make `REGULAR` and `BOLD` known to reportlab. The first call of a process takes about half a second.
+
+    What a process forks afterwards has them too.
+    """
     with _registering:
         if REGULAR in pdfmetrics.getRegisteredFontNames():
             return
+        logging.getLogger("fontTools").setLevel(logging.WARNING)  # a line for every table that it touches
         variable = _with_letters_only()
         for name, weight in _WEIGHTS.items():
             pdfmetrics.registerFont(EmbeddedFont(name, io.BytesIO(_at_weight(variable, weight))))
