@@ -11,12 +11,12 @@ from payment_doubles import (
     InMemoryEventBus,
     InMemoryFence,
     InMemoryPayments,
-    InMemoryProvider,
     Run,
     State,
     reach,
     running,
 )
+from payment_provider_double import InMemoryProvider
 
 from payment_service.domain.payments import (
     AnswerPending,
