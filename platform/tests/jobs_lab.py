@@ -12,10 +12,12 @@ import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from datetime import timedelta
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 import asyncpg
+from probing import eventually
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
@@ -23,6 +25,8 @@ from service_platform.database import Claim, Database
 from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, Step, run_worker, worker
 from service_platform.jobs.broker import celery_app
 from service_platform.settings import ServiceSettings, load
+
+Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 
 class Script(BaseModel):
@@ -131,7 +135,7 @@ async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcess
     yield [kind([LabStep(lab, "first"), LabStep(lab, "second")]) for kind in kinds]
 
 
-async def make_effects(owner: asyncpg.Connection[asyncpg.Record], app_role: str) -> None:
+async def make_effects(owner: Owner, app_role: str) -> None:
     """The lab's own table."""
     await owner.execute(
         f"""
@@ -147,6 +151,29 @@ async def make_effects(owner: asyncpg.Connection[asyncpg.Record], app_role: str)
 async def enqueue(database: Database, script: Script, key: str, kind: JobKind[Script] = QUICK) -> UUID:
     async with database.transaction() as tx:
         return await kind.enqueue(script, tx, key=key)
+
+
+async def shift_clock(owner: Owner, seconds: float) -> None:
+    """Let the platform's clock go `seconds` ahead of the real one."""
+    await owner.execute("SELECT platform_clock_set($1, 1)", timedelta(seconds=seconds))
+
+
+async def hints(owner: Owner, job_id: UUID) -> int:
+    """How many hints of a job went into the outbox."""
+    found: int = await owner.fetchval(
+        "SELECT count(*) FROM outbox WHERE channel = 'celery' AND destination = 'lab.jobs' AND key = $1", str(job_id)
+    )
+    return found
+
+
+async def whats(owner: Owner) -> list[str]:
+    """All effects, in order."""
+    return [row["what"] for row in await owner.fetch("SELECT what FROM effect ORDER BY id")]
+
+
+async def begun(owner: Owner) -> None:
+    """Wait until a step has noted that it begins."""
+    await eventually(lambda: owner.fetchval("SELECT count(*) FROM effect"), what="a step began")
 
 
 def _with_visibility(settings: ServiceSettings, seconds: int) -> None:

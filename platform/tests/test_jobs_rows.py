@@ -1,23 +1,20 @@
-"""The SQL functions of the job table: who may claim, settle and send again, and that nothing else can write it."""
+"""The SQL functions of the job table: who may claim and settle, one job a key, and that nothing else can write it."""
 
 from __future__ import annotations
 
 import asyncio
-from datetime import timedelta
-from typing import TypeAlias
 from uuid import UUID, uuid4
 
 import asyncpg
 import pytest
-from jobs_lab import QUICK, Script, enqueue
+from jobs_lab import QUICK, Owner, Script, enqueue, hints, shift_clock
+from probing import eventually
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
 from service_platform.database import Database
 from service_platform.jobs import JobKind, UnstorableJob
 from service_platform.jobs.statements import ClaimRow, JobStatements
-
-Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 
 @pytest.fixture
@@ -35,20 +32,8 @@ async def refused(statements: JobStatements, job_id: UUID, *, kind: str = QUICK.
     return await statements.claim(job_id, kind=kind, claimed_by="me", lease_seconds=30, max_claims=3) is None
 
 
-async def shift_clock(owner: Owner, seconds: float) -> None:
-    """Let the platform's clock go `seconds` ahead of the real one."""
-    await owner.execute("SELECT platform_clock_set($1, 1)", timedelta(seconds=seconds))
-
-
 async def status(owner: Owner, job_id: UUID) -> str:
     found: str = await owner.fetchval("SELECT status FROM job WHERE id = $1", job_id)
-    return found
-
-
-async def hints(owner: Owner, job_id: UUID) -> int:
-    found: int = await owner.fetchval(
-        "SELECT count(*) FROM outbox WHERE channel = 'celery' AND destination = 'lab.jobs' AND key = $1", str(job_id)
-    )
     return found
 
 
@@ -194,7 +179,7 @@ async def test_an_enqueue_that_waits_for_anothers_key_makes_the_job_when_that_on
 
     async def decides() -> None:
         await inserted.wait()
-        await _until_blocked(database)
+        await eventually(lambda: _blocked(database), what="the second enqueue waits for the key")
         decide.set()
 
     _, job_id, waited = await asyncio.gather(first(), second(), decides(), return_exceptions=True)
@@ -206,11 +191,10 @@ async def test_an_enqueue_that_waits_for_anothers_key_makes_the_job_when_that_on
     assert await hints(owner, job_id) == 1
 
 
-async def _until_blocked(database: Database) -> None:
+async def _blocked(database: Database) -> int:
     blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    async with asyncio.timeout(10), database.read() as session:
-        while not await session.scalar(text(blocked)):  # noqa: ASYNC110 - the database sets no event here
-            await asyncio.sleep(0.01)
+    async with database.read() as session:
+        return int(await session.scalar(text(blocked)) or 0)
 
 
 async def test_a_job_and_its_hint_exist_exactly_when_the_transaction_commits(database: Database, owner: Owner) -> None:
@@ -274,87 +258,3 @@ async def test_the_app_role_cannot_write_the_table_but_through_the_functions(
         """
     )
     assert careless == []
-
-
-class TestSweep:
-    async def test_a_hint_that_nobody_came_for_is_sent_again_after_a_wait_that_doubles(
-        self, database: Database, statements: JobStatements, owner: Owner
-    ) -> None:
-        job_id = await enqueue(database, Script(), "a")
-        await statements.mark_dispatched([job_id], resend_after_seconds=30)
-
-        sent = []
-        for second in range(0, 260, 10):
-            await shift_clock(owner, second)
-            if await statements.sweep(limit=10, resend_after_seconds=30):
-                sent.append(second)
-
-        assert sent == [30, 90, 210]
-        assert await hints(owner, job_id) == 1 + len(sent)
-
-    async def test_what_the_relay_still_has_to_send_is_left_alone(
-        self, database: Database, statements: JobStatements, owner: Owner
-    ) -> None:
-        await enqueue(database, Script(), "a")
-        await shift_clock(owner, 60)
-
-        assert await statements.sweep(limit=10, resend_after_seconds=30) == 0
-
-    async def test_a_run_whose_lease_ran_out_is_sent_again_a_live_one_and_a_finished_one_are_not(
-        self, database: Database, statements: JobStatements, owner: Owner
-    ) -> None:
-        lost, done = await enqueue(database, Script(), "lost"), await enqueue(database, Script(), "done")
-        await claim(statements, lost)
-        await statements.complete(done, expected_token=(await claim(statements, done)).token)
-        assert await statements.sweep(limit=10, resend_after_seconds=30) == 0
-
-        await shift_clock(owner, 31)
-
-        assert await statements.sweep(limit=10, resend_after_seconds=30) == 1
-        assert (await hints(owner, lost), await hints(owner, done)) == (2, 1)
-
-    async def test_a_failed_job_is_sent_when_it_is_due(
-        self, database: Database, statements: JobStatements, owner: Owner
-    ) -> None:
-        job_id = await enqueue(database, Script(), "a")
-        token = (await claim(statements, job_id)).token
-        await statements.fail(job_id, expected_token=token, error="no", retry_in_seconds=5, max_claims=3)
-        assert await statements.sweep(limit=10, resend_after_seconds=30) == 0
-
-        await shift_clock(owner, 6)
-
-        assert await statements.sweep(limit=10, resend_after_seconds=30) == 1
-
-    async def test_sweeps_side_by_side_send_each_job_once_and_in_bounded_batches(
-        self, database: Database, statements: JobStatements, owner: Owner
-    ) -> None:
-        ids = [await enqueue(database, Script(), f"job {number}") for number in range(40)]
-        await statements.mark_dispatched(ids, resend_after_seconds=30)
-        await shift_clock(owner, 31)
-
-        swept = await asyncio.gather(*(statements.sweep(limit=10, resend_after_seconds=30) for _ in range(6)))
-        while more := await statements.sweep(limit=10, resend_after_seconds=30):
-            swept.append(more)
-
-        assert max(swept) <= 10
-        assert sum(swept) == 40
-        assert {await hints(owner, job_id) for job_id in ids} == {2}
-
-    async def test_the_hint_it_sends_carries_what_the_first_one_did(
-        self, database: Database, statements: JobStatements, owner: Owner
-    ) -> None:
-        job_id = await enqueue(database, Script(), "a")
-        await statements.mark_dispatched([job_id], resend_after_seconds=30)
-        await shift_clock(owner, 31)
-
-        await statements.sweep(limit=10, resend_after_seconds=30)
-
-        first, second = await owner.fetch(
-            """
-            SELECT channel, destination, consumer, key, convert_from(payload, 'UTF8')::jsonb AS payload,
-                   headers->>'correlation_id' AS correlation_id
-            FROM outbox WHERE key = $1 ORDER BY position
-            """,
-            str(job_id),
-        )
-        assert first == second

@@ -10,20 +10,18 @@ import time
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import UUID
 
-import asyncpg
 import psutil
 import pytest
 from celery.worker import state
-from jobs_lab import BRIEF, ENDLESS, QUICK, Script, enqueue, make_effects
+from jobs_lab import BRIEF, ENDLESS, QUICK, Owner, Script, enqueue, make_effects
 from jobs_world import Worker, World
+from probing import eventually
 
 from service_platform.database import Database
 from service_platform.jobs import Broker, DeadlineBeyondVisibility, consuming
-
-Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 BEGUN = "SELECT count(*) >= 1 FROM effect WHERE job_id = $1 AND what = 'first begins'"
 DONE = "SELECT status = 'done' FROM job WHERE id = $1"
@@ -36,22 +34,18 @@ async def world(database: Database, owner: Owner, tmp_path: Path) -> AsyncIterat
         yield world
 
 
-async def reached(owner: Owner, query: str, *arguments: object, seconds: float = 20) -> None:
-    """Wait until `query` is true."""
-    deadline = time.monotonic() + seconds
-    while not await owner.fetchval(query, *arguments):
-        if time.monotonic() > deadline:
-            rows = await owner.fetch("SELECT kind, status, token, claims, resend_at, error FROM job")
-            raise AssertionError(f"not within {seconds} s: {query} {arguments}; jobs: {rows}")
-        await asyncio.sleep(0.05)
+async def reached(owner: Owner, query: str, job_id: UUID) -> None:
+    """Wait until `query` about a job is true."""
+    try:
+        await eventually(lambda: owner.fetchval(query, job_id), what=query, within=30, every=0.05)
+    except AssertionError as error:
+        error.add_note(str(await owner.fetch("SELECT kind, status, token, claims, resend_at, error FROM job")))
+        raise
 
 
-async def reached_here(condition: Callable[[], bool], what: str, seconds: float = 15) -> None:
-    """Wait until `condition` holds, with the relay and the sweep of this process at work."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        await asyncio.sleep(0.05)
+async def seen(condition: Callable[[], bool], what: str) -> None:
+    """Wait until `condition` holds."""
+    await eventually(condition, what=what, within=20, every=0.05)
 
 
 async def effects(owner: Owner, job_id: UUID) -> list[tuple[str, str]]:
@@ -76,7 +70,7 @@ async def test_a_stopped_worker_is_overtaken_and_fenced_out_when_it_resumes(
         await asyncio.to_thread(world.worker)
         await reached(owner, DONE, job_id)
         zombie.tree(signal.SIGCONT)
-        await reached_here(lambda: "jobs.job.fenced_out" in zombie.log.read_text(), "the zombie was fenced out")
+        await seen(lambda: "jobs.job.fenced_out" in zombie.log.read_text(), "the zombie was fenced out")
 
     assert await effects(owner, job_id) == [("first begins", "1"), *whole_run(2)]
     assert await owner.fetchval("SELECT (status, token)::text FROM job") == "(done,2)"
@@ -96,7 +90,7 @@ async def test_a_killed_childs_job_runs_again_once_and_a_killed_parent_takes_its
         await reached(owner, BEGUN, second)
         orphans = worker.children
         worker.process.kill()
-        await reached_here(lambda: not any(_alive(pid) for pid in orphans), "the children ended with their parent")
+        await seen(lambda: not any(_alive(pid) for pid in orphans), "the children ended with their parent")
         await asyncio.to_thread(world.worker)
         await reached(owner, DONE, second)
 
@@ -142,7 +136,7 @@ async def test_an_emptied_broker_loses_no_job_and_runs_none_twice(
     async with world.dispatching():
         ids = [await enqueue(database, Script(), f"queued {number}") for number in range(4)]
         with world.valkey.client() as client:
-            await reached_here(lambda: client.llen("lab:lab.jobs") == 4, "the hints lie in the queue")
+            await seen(lambda: client.llen("lab:lab.jobs") == 4, "the hints lie in the queue")
         world.valkey.flush()
         worker = await asyncio.to_thread(world.worker)
         ids.append(await enqueue(database, Script(first="await", seconds=2), "running"))
@@ -171,11 +165,11 @@ async def test_a_worker_consumes_again_after_the_broker_was_killed_and_after_its
         await reached(owner, BEGUN, ids[0])
         world.valkey.kill()
         ids.append(await enqueue(database, Script(), "while it is away"))
-        await reached_here(lambda: not worker.is_ready, "the heartbeat tells of the outage")
+        await seen(lambda: not worker.is_ready, "the heartbeat tells of the outage")
         await asyncio.to_thread(world.valkey.start)
         for job_id in ids:
             await reached(owner, DONE, job_id)
-        await reached_here(lambda: worker.is_ready, "the heartbeat tells that it is over")
+        await seen(lambda: worker.is_ready, "the heartbeat tells that it is over")
 
         world.valkey.cut_clients()
         ids.append(await enqueue(database, Script(first="await", seconds=2), "after the cut"))
