@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import cast
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -21,6 +22,11 @@ from .log_events import EventBusLogEvent
 # A whole call stays below outbox.connection.DELIVERY_DEADLINE: this, and a second at most to drain a producer.
 _DEADLINE_SECONDS = 3.5
 _METADATA_SECONDS = 2.0
+
+# A client that lingers sends few large requests, one that does not sends at once. A backlog wants the one and a
+# single event the other, so there is a client for each. Both are empty between two calls, so order is not at stake.
+_BULK_ROWS = 50
+_BULK_LINGER_MS = 5
 
 # A verdict on the record: sending it again, or somewhere else, would get the same.
 _REFUSALS = {
@@ -63,14 +69,13 @@ class KafkaSink:
             "enable.gapless.guarantee": True,
             "message.timeout.ms": 0,
             "message.max.bytes": 1024 * 1024,
-            "linger.ms": 0.5,  # long enough for a batch to gather while it is handed over, too short to be felt
             "queue.buffering.max.messages": 100_000,
             "topic.metadata.propagation.max.ms": 2_000,
             "reconnect.backoff.ms": 50,
             "reconnect.backoff.max.ms": 1_000,
             "socket.keepalive.enable": True,
         }
-        self._producer: Producer | None = None
+        self._producers: dict[bool, Producer] = {}  # by whether it is the one for a backlog
         self._known_topics: set[str] = set()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kafka-sink")
 
@@ -82,8 +87,8 @@ class KafkaSink:
 
     async def close(self) -> None:
         """Let the client go. Nothing is queued between two calls, so nothing is lost."""
-        if self._producer is not None:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self._discard, self._producer)
+        for producer in list(self._producers.values()):
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._discard, producer)
         self._thread.shutdown()
 
     def _probe(self) -> None:
@@ -94,7 +99,7 @@ class KafkaSink:
 
     def _deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
         deadline = time.monotonic() + _DEADLINE_SECONDS
-        producer = self._client()
+        producer = self._client(bulk=len(rows) >= _BULK_ROWS)
         absent = self._absent_topics(producer, {row.destination for row in rows}, deadline)
         outcomes: dict[int, KafkaError | None] = {}  # by position; None is an acknowledgement
         failed_keys: set[tuple[str, str, str]] = set()
@@ -107,7 +112,7 @@ class KafkaSink:
                     row.destination,
                     value=row.payload,
                     key=row.key,
-                    headers=dict(row.headers),
+                    headers=cast("dict[str, str | bytes | None]", row.headers),
                     on_delivery=partial(_note, outcomes, row.position),
                 )
             except KafkaException as error:
@@ -139,10 +144,11 @@ class KafkaSink:
             self._discard(producer)
         return not overdue
 
-    def _client(self) -> Producer:
-        if self._producer is None:
-            self._producer = Producer(self._settings, logger=_client_log)
-        return self._producer
+    def _client(self, *, bulk: bool = False) -> Producer:
+        if bulk not in self._producers:
+            linger = _BULK_LINGER_MS if bulk else 0
+            self._producers[bulk] = Producer({**self._settings, "linger.ms": linger}, logger=_client_log)
+        return self._producers[bulk]
 
     def _absent_topics(self, producer: Producer, topics: set[str], deadline: float) -> set[str]:
         """Those that the broker does not have or not give. Asked here, an absent one costs no wait at the flush."""
@@ -161,7 +167,7 @@ class KafkaSink:
 
     def _discard(self, producer: Producer) -> None:
         """Drop what is queued and in flight, serve its reports, and let the producer go."""
-        self._producer = None
+        self._producers = {bulk: other for bulk, other in self._producers.items() if other is not producer}
         self._known_topics.clear()
         producer.purge(in_queue=True, in_flight=True, blocking=True)
         drained_by = time.monotonic() + 1.0

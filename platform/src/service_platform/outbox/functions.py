@@ -52,7 +52,7 @@ APPEND = f"""
         )
         SELECT m.channel, m.destination, m.consumer, m.key,
                outbox_ordering_key(m.destination, m.consumer, m.key) & {SHARDS - 1},
-               m.message_id, m.headers::jsonb, m.payload, coalesce(m.not_before, '-infinity'), (SELECT platform_now())
+               m.message_id, m.headers::json, m.payload, coalesce(m.not_before, '-infinity'), (SELECT platform_now())
         FROM unnest(
             channels, destinations, consumers, keys, message_ids, header_sets, payloads, not_befores
         ) WITH ORDINALITY AS m (
@@ -65,8 +65,9 @@ APPEND = f"""
 
 # The shard locks are held to the end of the relay's transaction. The rows are read by a later statement than the
 # lock is taken by, so with a snapshot that sees what the lock's last holder marked. Which shards are tried first is
-# random, so that relays side by side seldom ask for the same ones. Within a key, rows go by position; a deferred
-# row takes its place when it is due. The batch ends before `max_bytes`, but has one row at least.
+# random, so that relays side by side seldom ask for the same ones. From each shard comes the head of its queue, cut
+# where its share of `max_rows` or of `max_bytes` is used up, but one row at least: never a row without those before
+# it. Within a key rows go by position; a deferred row takes its place when it is due. The result has no order.
 TAKE = f"""
     CREATE FUNCTION outbox_take(
         for_channel text, max_rows integer, max_bytes bigint, resting text[]
@@ -96,25 +97,22 @@ TAKE = f"""
             RETURN;
         END IF;
         RETURN QUERY
-        SELECT b.position, b.destination, b.consumer, b.key, b.message_id, b.headers::text, b.payload
-        FROM (
-            SELECT r.*, sum(octet_length(r.payload)) OVER (
-                       ORDER BY r.not_before, r.position ROWS UNBOUNDED PRECEDING
-                   ) - octet_length(r.payload) AS bytes_before
-            FROM unnest(mine) AS s
-            CROSS JOIN LATERAL (
-                SELECT o.position, o.destination, o.consumer, o.key, o.message_id, o.headers, o.payload, o.not_before
-                FROM outbox o
-                WHERE o.channel = for_channel AND o.shard = s::smallint AND o.not_before <= due
-                  AND o.sent_at IS NULL AND o.error IS NULL
-                  AND o.destination <> ALL (resting)
-                  AND {_NOT_HELD}
-                ORDER BY o.not_before, o.position
-                LIMIT 1 + max_rows / cardinality(mine)
-            ) AS r
-        ) AS b
-        WHERE b.bytes_before <= max_bytes
-        ORDER BY b.not_before, b.position;
+        SELECT r.position, r.destination, r.consumer, r.key, r.message_id, r.headers::text, r.payload
+        FROM unnest(mine) AS s
+        CROSS JOIN LATERAL (
+            SELECT o.position, o.destination, o.consumer, o.key, o.message_id, o.headers, o.payload,
+                   sum(octet_length(o.payload)) OVER (
+                       ORDER BY o.not_before, o.position ROWS UNBOUNDED PRECEDING
+                   ) - octet_length(o.payload) AS bytes_before
+            FROM outbox o
+            WHERE o.channel = for_channel AND o.shard = s::smallint AND o.not_before <= due
+              AND o.sent_at IS NULL AND o.error IS NULL
+              AND o.destination <> ALL (resting)
+              AND {_NOT_HELD}
+            ORDER BY o.not_before, o.position
+            LIMIT 1 + max_rows / cardinality(mine)
+        ) AS r
+        WHERE r.bytes_before <= max_bytes / cardinality(mine);
     END
     $$
 """

@@ -65,7 +65,7 @@ class OutboxRow(NamedTuple):
     consumer: str
     key: str
     message_id: UUID
-    headers: Mapping[str, str]
+    headers: dict[str, str]
     payload: bytes
 
     @property

@@ -120,10 +120,13 @@ class RelayPass:
 
 
 def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
-    return [
+    """By position, which is the order of every key."""
+    rows = [
         OutboxRow(position, destination, consumer, key, message_id, orjson.loads(headers), payload)
         for position, destination, consumer, key, message_id, headers, payload in records
     ]
+    rows.sort()
+    return rows
 
 
 def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tuple[list[int], Mapping[int, str]]:

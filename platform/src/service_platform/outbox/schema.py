@@ -40,7 +40,7 @@ def step_1_up() -> None:
             key text NOT NULL,
             shard smallint NOT NULL,
             message_id uuid NOT NULL,
-            headers jsonb NOT NULL,
+            headers json NOT NULL,
             payload bytea NOT NULL,
             not_before timestamptz NOT NULL DEFAULT '-infinity',
             created_at timestamptz NOT NULL,
