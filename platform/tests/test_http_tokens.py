@@ -4,13 +4,17 @@ import base64
 import json
 import logging
 import time
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from http_lab import EC_KEY, OTHER_RSA_KEY, RSA_KEY, app_with, claims, client_of, things, token
+from http_lab import EC_KEY, OTHER_RSA_KEY, RSA_KEY, app_with, claims, client_of, public_jwk, things, token, write_keys
+
+from service_platform.http import tokens
 
 PUBLIC_PEM = RSA_KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 
@@ -112,6 +116,32 @@ async def test_a_good_token_without_the_scope_is_forbidden_and_told_which_it_nee
 async def test_a_scope_is_the_whole_word(client) -> None:
     for almost in ("things:reader", "xthings:read", "things", "THINGS:READ", "", None):
         assert (await get(client, f"Bearer {token(scope=almost)}")).status_code == 403
+
+
+async def test_a_remembered_token_expires_all_the_same(client, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = f"Bearer {token()}"
+    assert [(await get(client, good)).status_code for _ in range(2)] == [200, 200]
+    later = time.time() + 311
+    monkeypatch.setattr("service_platform.http.tokens.time.time", lambda: later)
+    monkeypatch.setattr("jwt.api_jwt.datetime", SimpleNamespace(now=lambda tz: datetime.fromtimestamp(later, tz)))
+    assert (await get(client, good)).status_code == 401
+
+
+async def test_a_remembered_token_dies_with_its_key(client, tmp_path: Path) -> None:
+    good = f"Bearer {token()}"
+    assert [(await get(client, good)).status_code for _ in range(2)] == [200, 200]
+    write_keys(tmp_path, public_jwk(OTHER_RSA_KEY, "rsa-1"))
+    keys = client._transport.app.state.token_verifier._keys
+    later = time.monotonic() + 301
+    keys._now = lambda: later
+    assert (await get(client, good)).status_code == 401
+
+
+async def test_more_callers_than_are_remembered_all_get_in(client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokens, "_MOST_REMEMBERED", 2)
+    for number in (1, 2, 3, 1, 2, 3):
+        answer = await get(client, f"Bearer {token(sub=f'customer-{number}')}")
+        assert answer.json() == {"subject": f"customer-{number}"}
 
 
 async def test_no_part_of_a_token_is_logged(client, caplog: pytest.LogCaptureFixture, capfd) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import sys
 from collections.abc import Sequence
@@ -98,9 +99,14 @@ class _Identity:
 
 def _blot_sensitive(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     for name in event:
-        if any(word in name.lower() for word in _SENSITIVE):
+        if _is_sensitive(name):
             event[name] = "[redacted]"
     return event
+
+
+@functools.lru_cache(maxsize=1024)
+def _is_sensitive(name: str) -> bool:
+    return any(word in name.lower() for word in _SENSITIVE)
 
 
 class _Renderer:
