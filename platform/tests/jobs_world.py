@@ -102,7 +102,11 @@ class Worker:
             )
 
     def wait_until_ready(self) -> None:
-        until(lambda: self.is_ready, f"the worker is ready: {self.log.read_text()}", 30)
+        try:
+            until(lambda: self.is_ready, "the worker is ready", 90)
+        except AssertionError as error:
+            error.add_note(self.log.read_text())
+            raise
 
     @property
     def is_ready(self) -> bool:
