@@ -127,7 +127,7 @@ def test_an_invoice_is_one_page_in_both_weights_and_the_same_bytes_again(languag
     assert b"NotoSans-Regular" in pdf
     assert b"NotoSans-Bold" in pdf
     assert render_pdf(one, seller="Fencepost") == pdf
-    assert len(pdf) < 40_000, "an invoice embeds the letters that it uses and no whole font"
+    assert len(pdf) < 20_000, "an invoice embeds the letters that it uses and no whole font"
 
 
 def test_the_longest_invoice_flows_over_pages() -> None:

@@ -93,3 +93,13 @@ async def test_what_is_told_of_an_unknown_order_is_refused(order_database: Datab
         await service.mark_paid(mark_paid(uuid4()))
     with pytest.raises(OrderNotFound):
         await service.record_invoice(record_invoice(uuid4()))
+
+
+async def test_a_reader_never_sees_a_state_without_its_entry_in_the_timeline(order_database: Database) -> None:
+    service = order_service(order_database)
+    order = await placed(order_database)
+    paying = asyncio.ensure_future(service.mark_paid(mark_paid(order.id)))
+    while not paying.done():
+        view = await shown(order_database, order.id)
+        assert (view.status == "paid") == (len(view.timeline) == 2)
+    await paying

@@ -82,9 +82,11 @@ class Database:
 
     @contextlib.asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
-        """A session for queries. The server refuses every write in it."""
+        """A session for queries, which all see one snapshot. The server refuses every write in it."""
         async with self._session() as session:
-            _ = await session.connection(execution_options={"postgresql_readonly": True})
+            _ = await session.connection(
+                execution_options={"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"}
+            )
             yield session
 
     def after_commit(self, observer: CommitObserver) -> None:

@@ -40,7 +40,9 @@ def register_fonts() -> None:
         logging.getLogger("fontTools").setLevel(logging.WARNING)  # a line for every table that it touches
         variable = _with_letters_only()
         for name, weight in _WEIGHTS.items():
-            pdfmetrics.registerFont(EmbeddedFont(name, io.BytesIO(_at_weight(variable, weight))))
+            file = io.BytesIO(_at_weight(variable, weight))
+            # Else every document would embed all of ASCII, and be twice as large.
+            pdfmetrics.registerFont(EmbeddedFont(name, file, asciiReadable=False))
 
 
 def _with_letters_only() -> bytes:
