@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+import os
 import subprocess
 import uuid
 from pathlib import Path
@@ -44,7 +46,9 @@ class Kafka:
         self._home.mkdir(mode=0o700, exist_ok=True)
         self._logging.write_text(_LOGGING, encoding="utf-8")
         settings = self._settings()
-        self._properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        # Properties files are Latin-1; what lies beyond is escaped as JSON does it.
+        lines = [f"{name}={json.dumps(value)[1:-1]}\n" for name, value in settings.items()]
+        self._properties.write_text("".join(lines), encoding="ascii")
         if not (self._data / "meta.properties").exists():
             self._format()
 
@@ -134,7 +138,9 @@ class Kafka:
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         command = [*self._java("-Xmx128m", "-XX:TieredStopAtLevel=1"), "kafka.tools.StorageTool", "format"]
         command += ["--standalone", "--cluster-id", cluster, "--config", str(self._properties)]
-        done = subprocess.run(command, cwd=self._home, capture_output=True, text=True, check=False)
+        # Java reads and writes paths in the locale's encoding.
+        environment = {"PATH": os.defpath, "LANG": "C.UTF-8"}
+        done = subprocess.run(command, cwd=self._home, env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise StackError(
                 f"Kafka's data folder could not be made: {done.stderr.strip() or done.stdout.strip()}",

@@ -80,8 +80,13 @@ class Layout:
         """Create the folders, closed to everyone else.
 
         Raises:
-            StackError: `state` holds other things, or the folder outside it belongs to somebody else.
+            StackError: `state` holds other things or has a % in its path, or the folder outside it is somebody else's.
         """
+        if "%" in str(self.state):
+            raise StackError(
+                f"{self.state} has a % in it, which the process runner takes for one of its own marks",
+                "Choose another folder with --state, or move the project.",
+            )
         if self.state.exists() and not self.mark.exists() and any(self.state.iterdir()):
             raise StackError(f"{self.state} is not a stack's folder", "Choose an empty or a new one with --state.")
         for folder in (self.state, self.secrets, self.logs, self.run, self.launches, self.records, self.heartbeats):
