@@ -176,6 +176,27 @@ async def test_without_an_acknowledgement_a_row_stays_pending(database: Database
         assert await owner.fetchval("SELECT tries FROM outbox") == 0
 
 
+async def test_a_sink_that_gets_nothing_done_is_not_asked_in_a_spin(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = lambda _rows: Delivered(frozenset())
+    await publish(database, *(f"k{n}/e1" for n in range(100)))
+    started = time.monotonic()
+    async with relaying(database, sink, poll_seconds=0.5):
+        await eventually(lambda: len(sink.batches), until=lambda n: n >= 4, what="it is asked again")
+    assert time.monotonic() - started > 1.0
+    assert await pending(owner) == 100
+
+
+async def test_many_suspects_do_not_wait_for_each_other(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = lambda rows: (
+        Delivered(frozenset(), {row.position: "in company" for row in rows}) if len(rows) > 1 else acknowledge(rows)
+    )
+    await publish(database, *(f"k{n}/e1" for n in range(120)))
+    async with relaying(database, sink):
+        await all_sent(owner, within=20)
+
+
 async def test_an_outage_parks_nothing_burns_no_try_and_holds_no_transaction(
     database: Database, owner: Owner, root: Owner
 ) -> None:

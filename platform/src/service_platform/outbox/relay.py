@@ -19,6 +19,7 @@ from .sink import Sink, SinkUnavailable
 from .wake_up import notification_channel
 
 _SUSPECTS_EVERY = 1.0
+_SUSPECTS_A_ROUND = 50
 _HEALTHY_SECONDS = 15.0
 _COMPLAIN_EVERY = 30.0
 
@@ -94,9 +95,11 @@ class Relay:
             _log.info(OutboxLogEvent.SINK_RECOVERED, channel=self._channel)
             self._outage.succeeded()
         # A pass that took every shard's due rows has left nothing: what was committed meanwhile sends its own hint.
-        return outcome.refused > 0 or outcome.read >= SHARDS_A_PASS
+        # One that got nothing done would get nothing done at once, either.
+        return outcome.refused > 0 or (outcome.sent > 0 and outcome.read >= SHARDS_A_PASS)
 
     async def _run_passes(self, passes: RelayPass) -> Outcome:
+        """One batch; and when it is their turn, the suspects one by one."""
         now = time.monotonic()
         resting = [destination for destination, rest in self._resting.items() if rest.until > now]
         outcome = await passes.batch(resting)
@@ -104,9 +107,14 @@ class Relay:
             _log.debug(OutboxLogEvent.BATCH_SENT, channel=self._channel, rows=outcome.sent)
         if outcome.outage is not None or not (outcome.refused or now > self._suspects_at):
             return outcome
-        self._suspects_at = now + _SUSPECTS_EVERY
-        suspect = await passes.suspect(resting)
-        return replace(outcome, refused=outcome.refused + suspect.refused, outage=suspect.outage)
+        for _ in range(_SUSPECTS_A_ROUND):
+            suspect = await passes.suspect(resting)
+            if suspect.outage is not None:
+                return replace(outcome, outage=suspect.outage)
+            if not suspect.read:
+                self._suspects_at = now + _SUSPECTS_EVERY
+                break
+        return outcome
 
     async def _rest(self, outage: SinkUnavailable, stop: asyncio.Event) -> None:
         """Leave what is away alone for a while: the whole broker, or some destinations while the others go on."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import asyncpg
+
 from service_platform.database import Database, Transaction
 from service_platform.pacing import Backoff, wait_for_any
 from service_platform.telemetry import get_logger
@@ -47,19 +49,23 @@ class WakeUp:
         """Send hints until `stop`; reconnects by itself."""
         backoff = Backoff(0.1, 2.0)
         while not stop.is_set():
-            await wait_for_any(self._hint, stop, seconds=60)
-            if not self._hint.is_set():
-                continue
             try:
                 async with open_connection(self._database, "wake-up") as connection:
+                    backoff.succeeded()
                     while not stop.is_set():
-                        await wait_for_any(self._hint, stop, seconds=60)
-                        self._hint.clear()
-                        channels, self._channels = self._channels, set()
-                        for channel in channels:
-                            await connection.execute("SELECT pg_notify($1, '')", notification_channel(channel))
-                        backoff.succeeded()
+                        await self._announce(connection)
                         await wait_for_any(stop, seconds=_SPACING_SECONDS)
+                        await wait_for_any(self._hint, stop, seconds=60)
             except DATABASE_LOST as error:
                 _log.warning(OutboxLogEvent.WAKE_UP_LOST, error=repr(error))
                 await wait_for_any(stop, seconds=backoff.failed())
+
+    async def _announce(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
+        self._hint.clear()
+        channels, self._channels = self._channels, set()
+        try:
+            for channel in channels:
+                await connection.execute("SELECT pg_notify($1, '')", notification_channel(channel))
+        except DATABASE_LOST:
+            self._channels |= channels  # said again once there is a connection
+            raise
