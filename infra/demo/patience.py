@@ -1,14 +1,16 @@
 """HTTP for a client whose servers are killed under it: ask again, the same, until an answer comes or time is up."""
 
 from collections.abc import Mapping
+from time import monotonic
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 import tenacity
 
-# A server that was stopped keeps its connections open and silent, so a try ends by itself.
-_TIMEOUT = httpx.Timeout(10.0, connect=3.0)
+# A server that was stopped keeps its connections open and silent, so a try ends by itself; but one that is only slow
+# must not be asked again while it still works at the answer.
+_TIMEOUT = httpx.Timeout(30.0, connect=5.0)
 _BACKOFF = tenacity.wait_random_exponential(multiplier=0.1, max=2.0)
 _LONGEST_RETRY_AFTER = 30.0
 
@@ -37,7 +39,10 @@ class _AskAgain(Exception):
 
 
 class PatientClient:
-    """Repeats a request, unchanged, on lost connections, timeouts, 5xx, 408 and 429, for up to `patience` seconds.
+    """Repeats a request, unchanged, on lost connections, timeouts, 5xx, 408 and 429.
+
+    It gives up when the server has answered nothing usable, to any request, for `patience` seconds: a server that is
+    slow but works is not given up for the sake of the request that happens to wait longest.
 
     So it may only be given requests that do no harm twice: reads, and writes that carry an Idempotency-Key.
     """
@@ -45,6 +50,7 @@ class PatientClient:
     def __init__(self, base_url: str, *, patience: float, connections: int = 16) -> None:
         self._base_url = base_url
         self._patience = patience
+        self._answered_at = 0.0
         self._http = httpx.AsyncClient(
             base_url=base_url,
             timeout=_TIMEOUT,
@@ -72,10 +78,11 @@ class PatientClient:
         return await self._ask("POST", path, headers=headers, json=body)
 
     async def _ask(self, method: str, path: str, **parts: Any) -> httpx.Response:
+        begun_at = monotonic()
         retrying = tenacity.AsyncRetrying(
             retry=tenacity.retry_if_exception_type((httpx.TransportError, _AskAgain)),
             wait=_wait,
-            stop=tenacity.stop_after_delay(self._patience),
+            stop=lambda _: monotonic() - max(begun_at, self._answered_at) > self._patience,
             reraise=True,
         )
         try:
@@ -90,6 +97,7 @@ class PatientClient:
         response = await self._http.request(method, path, **parts)
         if response.status_code >= 500 or response.status_code in (408, 429):
             raise _AskAgain(response)
+        self._answered_at = monotonic()
         if response.is_client_error:
             raise Refused(response)
         return response

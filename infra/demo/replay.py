@@ -51,8 +51,8 @@ def quietly(phase: str, done: int, total: int) -> None:
 class Replay:
     """One run over the given purchases; the same `run` again repeats the same requests and so places nothing new.
 
-    `concurrency` bounds the orders in flight. `patience` is how many seconds one request is repeated while the suite
-    does not answer, `standstill` how many may pass without any order getting further, and `look_every` how many lie at
+    `concurrency` bounds the orders in flight. `patience` is how many seconds an API may give no usable answer before it
+    counts as down, `standstill` how many may pass without any order getting further, and `look_every` how many lie at
     least between two looks at that.
     """
 
@@ -82,7 +82,7 @@ class Replay:
 
         Raises:
             NoSigningKey: the suite was never up.
-            Unanswered: the suite did not answer for `patience` seconds.
+            Unanswered: an API gave no usable answer for `patience` seconds.
             Refused: a list could not be read; a refused order is no error here but a disagreement.
         """
         async with Clients(self._suite, patience=self._patience, connections=self._concurrency) as clients:

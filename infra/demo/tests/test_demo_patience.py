@@ -1,7 +1,7 @@
 """Requests outlive a server that is killed under them, and end by themselves when it does not come back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from time import monotonic
 
@@ -21,15 +21,19 @@ GOOD = answer("200 OK", "good")
 
 
 @asynccontextmanager
-async def answering(answers: Sequence[bytes]) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server that gives these answers in turn, the last one for ever; it keeps what it was asked."""
+async def answering(answers: Sequence[bytes] | Callable[[bytes], bytes]) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A server that answers by the request, or gives these answers in turn and the last one for ever.
+
+    It keeps what it was asked.
+    """
     asked: list[bytes] = []
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         body = await reader.readuntil(b"}") if head.startswith(b"POST") else b""
         asked.append(head + body)
-        writer.write(answers[min(len(asked), len(answers)) - 1])
+        turn = len(asked) - 1
+        writer.write(answers(asked[-1]) if callable(answers) else answers[min(turn, len(answers) - 1)])
         writer.close()
         await writer.wait_closed()
 
@@ -75,3 +79,17 @@ async def test_a_server_that_does_not_come_back_is_given_up_and_its_last_word_to
             with pytest.raises(Unanswered, match=r"GET .*/orders .* 0.5 s.*status 503: still starting"):
                 await client.get("/orders")
         assert len(asked) > 1
+
+
+async def test_a_slow_server_is_not_given_up_while_it_answers_others() -> None:
+    begun = monotonic()
+
+    def unlucky_for_a_while(request: bytes) -> bytes:
+        return answer("503 Away") if b"/unlucky" in request and monotonic() - begun < 1.5 else GOOD
+
+    async with answering(unlucky_for_a_while) as (url, _asked), PatientClient(url, patience=0.5) as client:
+        waiting = asyncio.create_task(client.get("/unlucky"))
+        while not waiting.done():
+            await client.get("/lucky")
+        assert (await waiting).text == "good"
+    assert monotonic() - begun > 1.5
