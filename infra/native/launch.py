@@ -56,22 +56,28 @@ class Launch:
         return json.dumps(asdict(self), indent=2, sort_keys=True)
 
 
+def digest(specification: str) -> str:
+    """What tells one specification's text from another's."""
+    return hashlib.sha256(specification.encode()).hexdigest()
+
+
 def _fingerprint(sources: Sequence[Path]) -> str:
-    digest = hashlib.sha256()
+    content = hashlib.sha256()
     for source in sources:
         for path in sorted(source.rglob("*.py")) if source.is_dir() else [source]:
-            digest.update(os.fsencode(path))
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
+            content.update(os.fsencode(path))
+            content.update(path.read_bytes())
+    return content.hexdigest()
 
 
 def main(specification: Path) -> None:
     """Replace this process by the one that `specification` describes."""
-    launch = Launch(**json.loads(specification.read_text(encoding="utf-8")))
+    text = specification.read_text(encoding="utf-8")
+    launch = Launch(**json.loads(text))
     record = Path(launch.record)
     if record.exists() or any(Path(stale).exists() for stale in launch.stale_files):
         _end_last_run(launch, record)
-    leftovers.write_record(record, os.getpid())
+    leftovers.write_record(record, os.getpid(), digest(text))
     if launch.run_as is not None:
         _become(launch.run_as)
     os.chdir(launch.cwd)

@@ -22,10 +22,14 @@ _START_TOLERANCE_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class Record:
-    """A process that was started: its id means nothing without the time it started."""
+    """A process that was started: its id means nothing without the time it started.
+
+    `launch` is the digest of the specification it was started by; empty for the supervisor, which has none.
+    """
 
     pid: int
     started: float
+    launch: str = ""
 
     def process(self) -> psutil.Process | None:
         """The process itself, or None when it is gone (its id may be another one's by now)."""
@@ -45,9 +49,9 @@ class AtWork:
     folder: str
 
 
-def write_record(path: Path, pid: int) -> None:
+def write_record(path: Path, pid: int, launch: str = "") -> None:
     """Write down process `pid`, which must be running."""
-    record = Record(pid, psutil.Process(pid).create_time())
+    record = Record(pid, psutil.Process(pid).create_time(), launch)
     draft = path.with_suffix(".draft")
     draft.write_text(json.dumps(asdict(record)), encoding="utf-8")
     draft.replace(path)

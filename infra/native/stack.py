@@ -60,6 +60,7 @@ class Stack:
         with self._alone():
             self._prepare()
             self._supervise()
+            self._stop_outdated()
             infrastructure = self._tiers(Tier.STORE, Tier.EDGE)
             self._supervision.start(process.name for process in infrastructure)
             with ThreadPoolExecutor(max_workers=3) as pool:
@@ -178,10 +179,11 @@ class Stack:
                 step.result()
 
     def _supervise(self) -> None:
-        changed = self._supervision.configure(self.topology.processes())
+        self._supervision.configure(self.topology.processes())
         self._supervision.run()
-        outdated = [s.name for s in self._supervision.states() if s.is_up and s.name in changed]
-        if outdated:
+
+    def _stop_outdated(self) -> None:
+        if outdated := self._supervision.outdated():
             self._say(f"{', '.join(outdated)} changed since the start, restarting")
             self._supervision.stop(outdated)
 

@@ -18,9 +18,9 @@ from typing import Any
 from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import-untyped]
 
 from .errors import StackError
-from .launch import Launch
+from .launch import Launch, digest
 from .layout import Layout
-from .leftovers import write_record
+from .leftovers import read_record, write_record
 from .process import Process
 
 _START_DEADLINE_SECONDS = 15.0
@@ -67,20 +67,27 @@ class Supervision:
             return False
         return True
 
-    def configure(self, processes: Iterable[Process]) -> set[str]:
-        """Write what shall run. Returns the names of processes whose launch is not what it was."""
-        changed = set()
+    def configure(self, processes: Iterable[Process]) -> None:
+        """Write what shall run."""
         sections = [self._own_sections()]
         for process in processes:
             specification = self._layout.launches / f"{process.name}.json"
             launch = Launch.of(process, state=self._layout.state, record=self._layout.records / f"{process.name}.json")
-            if not specification.exists() or specification.read_text(encoding="utf-8") != launch.text():
-                specification.touch(mode=0o600)
-                specification.write_text(launch.text(), encoding="utf-8")
-                changed.add(process.name)
+            draft = specification.with_suffix(".draft")
+            draft.write_text(launch.text(), encoding="utf-8")
+            draft.replace(specification)  # never half of it: a process may be restarting at this moment
             sections.append(self._program(process, specification))
         self._configuration.write_text("\n".join(sections), encoding="utf-8")
-        return changed
+
+    def outdated(self) -> list[str]:
+        """The processes that are up and were started by another specification than the one that is now written."""
+        names = []
+        for state in self.states():
+            specification = self._layout.launches / f"{state.name}.json"
+            record = read_record(self._layout.records / f"{state.name}.json")
+            if state.is_up and (record is None or record.launch != digest(specification.read_text(encoding="utf-8"))):
+                names.append(state.name)
+        return names
 
     def run(self) -> None:
         """Start the supervisor, or have the running one take up the new configuration.

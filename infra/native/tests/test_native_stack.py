@@ -1,5 +1,6 @@
 """The stores of a real stack: started once, brought back whatever is killed, and holding what they had."""
 
+import json
 import os
 import signal
 import time
@@ -66,6 +67,17 @@ def test_a_second_up_leaves_everything_as_it_is(stack: Stack) -> None:
 
     assert pids(stack) == before
     assert {name for name, pid in before.items() if pid} == {*STORES, *EDGES}
+
+
+def test_up_starts_anew_only_what_was_started_by_another_declaration(stack: Stack) -> None:
+    before = pids(stack)
+    record = stack.layout.records / "mail.json"
+    record.write_text(json.dumps(json.loads(record.read_text()) | {"launch": "of an older version"}))
+
+    stack.up(only_infrastructure=True)
+
+    after = pids(stack)
+    assert {name for name in after if after[name] != before[name]} == {"mail"}
 
 
 def test_a_killed_postgres_comes_back_with_what_was_committed(stack: Stack) -> None:
