@@ -1,7 +1,11 @@
-"""The scenarios' own stack: its ports, its folder, and never the one that `make up` runs."""
+"""The scenarios' own stack: its ports, its folder, and never the one that `make up` runs.
+
+FENCEPOST_KEEP_STACK=1 leaves it running for the next run, which then begins where this one ended.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -14,16 +18,22 @@ from world.world import PORT_BASE, World, open_world
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """The whole suite, started from nothing once for all scenarios, ended after them."""
-    stack = Stack(ROOT / ".fencepost" / "test", PORT_BASE, say=print)
-    stack.clean()
+    keep = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
+    stack = Stack(ROOT / ".fencepost" / "test", PORT_BASE, port_setting="FENCEPOST_TEST_PORT_BASE", say=print)
+    if not keep:
+        stack.clean()
     stack.up()
     yield stack
-    stack.down()
+    if not keep:
+        stack.down()
 
 
 @pytest.fixture
 async def world(stack: Stack) -> AsyncIterator[World]:
     """The suite with all its processes up, whatever an earlier scenario did to them."""
-    stack.up()
+    for process in stack.processes():
+        if not process.is_up:
+            stack.start(process.name, wait=False)
+    stack.wait_until_ready()
     async with open_world(stack) as world:
         yield world

@@ -19,7 +19,7 @@ async def test_one_order_becomes_one_capture_one_invoice_one_mail(world: World) 
 
     assert [entry["event"] for entry in view["timeline"]] == ["order.placed", "payment.settled", "invoice.issued"]
     _, moves = await world.story.at_the_provider(order)
-    assert [(move.kind, move.amount_minor, move.currency) for move in moves] == [("capture", 5997, "EUR")]
+    assert [(move.kind, move.amount_minor, move.currency) for move in moves] == [("capture", 5997, "eur")]
     (payment,) = await world.story.payments(order)
     assert (payment.status, payment.amount_minor) == ("settled", 5997)
     (invoice,) = await world.story.clients.billing.invoices_of(order.customer)

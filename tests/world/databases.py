@@ -9,6 +9,7 @@ from typing import Any
 
 import asyncpg
 
+from native.credentials import POSTGRES_PASSWORD
 from native.stack import Stack
 
 Row = asyncpg.Record
@@ -38,6 +39,18 @@ class Databases:
             user=env["DATABASE_OWNER_USER"],
             password=_secret(env["DATABASE_OWNER_PASSWORD_FILE"]),
         )
+
+    async def cut(self, pid: int) -> None:
+        """Cut the connection whose server process is `pid`, as a broken network would; only the superuser may."""
+        superuser = await asyncpg.connect(
+            host="127.0.0.1",
+            port=self._stack.topology.ports["postgres"],
+            database="postgres",
+            user="postgres",
+            password=_secret(str(self._stack.layout.secrets / POSTGRES_PASSWORD)),
+        )
+        await superuser.execute("SELECT pg_terminate_backend($1)", pid)
+        await superuser.close()
 
     async def rows(self, service: str, query: str, *values: Any) -> list[Row]:
         """The rows that `query` finds."""
