@@ -18,6 +18,7 @@ from pathlib import Path
 
 from . import leftovers
 from .process import Process
+from .sources import fingerprint
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Launch:
             argv=process.argv,
             cwd=str(process.cwd),
             env=dict(process.env),
-            code=_fingerprint(process.sources),
+            code=fingerprint(process.sources),
             run_as=process.run_as,
             own_folder=str(process.own_folder.resolve()) if process.own_folder else None,
             stale_files=[str(path) for path in process.stale_files],
@@ -59,15 +60,6 @@ class Launch:
 def digest(specification: str) -> str:
     """What tells one specification's text from another's."""
     return hashlib.sha256(specification.encode()).hexdigest()
-
-
-def _fingerprint(sources: Sequence[Path]) -> str:
-    content = hashlib.sha256()
-    for source in sources:
-        for path in sorted(source.rglob("*.py")) if source.is_dir() else [source]:
-            content.update(os.fsencode(path))
-            content.update(path.read_bytes())
-    return content.hexdigest()
 
 
 def main(specification: Path) -> None:

@@ -190,9 +190,8 @@ class Stack:
     def _database(self, *, migrations: bool) -> None:
         self._wait(process for process in self._tiers(Tier.STORE) if process.name == "postgres")
         schema.bootstrap(self.topology)
-        if migrations:
-            schema.migrate(self.topology)
-            self._say("databases migrated")
+        if migrations and (migrated := schema.migrate(self.topology)):
+            self._say(f"databases migrated: {', '.join(migrated)}")
 
     def _broker(self) -> None:
         self._wait(process for process in self._tiers(Tier.STORE) if process.name == "kafka")

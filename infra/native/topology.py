@@ -56,7 +56,7 @@ class Topology:
     def __init__(
         self, layout: Layout, port_base: int, settings: StackSettings, replicas: Mapping[str, int] | None = None
     ) -> None:
-        self._layout = layout
+        self.layout = layout
         self._settings = settings
         self.ports = {name: port_base + offset for name, offset in PORT_OFFSETS.items()}
         self.replicas = dict(replicas or {})
@@ -105,7 +105,7 @@ class Topology:
         env = {}
         for service in SERVICES:
             for role, secret in (("OWNER", credentials.owner_password), ("APP", credentials.app_password)):
-                path = self._layout.secrets / secret(service)
+                path = self.layout.secrets / secret(service)
                 env[f"{service.upper()}_{role}_PASSWORD"] = path.read_text(encoding="utf-8")
         return env
 
@@ -129,7 +129,7 @@ class Topology:
             env |= {"HTTP_HOST": "127.0.0.1", "HTTP_PORT": str(port)}
             probe = http_ready(f"http://127.0.0.1:{port}/health/ready")
         else:
-            beat = self._layout.heartbeats / f"{name}.json"
+            beat = self.layout.heartbeats / f"{name}.json"
             env |= {"HEALTH_FILE": str(beat)}
             probe = heartbeat(beat)
         return Process(
@@ -162,7 +162,7 @@ class Topology:
             "REDIS_PASSWORD_FILE": self._secret(credentials.REDIS_PASSWORD),
             "JWT_ISSUER": JWT_ISSUER,
             "JWT_AUDIENCE": JWT_AUDIENCE,
-            "JWT_JWKS_URL": (self._layout.secrets / credentials.JWKS).as_uri(),
+            "JWT_JWKS_URL": (self.layout.secrets / credentials.JWKS).as_uri(),
             "WORKER_CONCURRENCY": str(self._settings.worker_concurrency),
         }
         if service == "payment":
@@ -184,12 +184,12 @@ class Topology:
             tier=Tier.EDGE,
             argv=_python("provider_double"),
             sources=(ROOT / "infra" / "provider_double", _LOCK),
-            cwd=self._layout.state,
+            cwd=self.layout.state,
             probe=http_ready(f"http://127.0.0.1:{port}/health/ready"),
             env={
                 "PROVIDER_HOST": "127.0.0.1",
                 "PROVIDER_PORT": str(port),
-                "PROVIDER_STATE_DIR": str(self._layout.state / "provider"),
+                "PROVIDER_STATE_DIR": str(self.layout.state / "provider"),
                 "PROVIDER_API_KEY_FILE": self._secret(credentials.STRIPE_API_KEY),
                 "PROVIDER_WEBHOOK_SECRET_FILE": self._secret(credentials.STRIPE_WEBHOOK_SECRET),
             },
@@ -203,27 +203,28 @@ class Topology:
             tier=Tier.EDGE,
             argv=_python("mail_catcher"),
             sources=(ROOT / "infra" / "mail_catcher", _LOCK),
-            cwd=self._layout.state,
+            cwd=self.layout.state,
             probe=http_ready(f"http://127.0.0.1:{http_port}/health/ready"),
             env={
                 "MAIL_HOST": "127.0.0.1",
                 "MAIL_HTTP_PORT": str(http_port),
                 "MAIL_SMTP_PORT": str(smtp_port),
-                "MAIL_STATE_DIR": str(self._layout.state / "mail"),
+                "MAIL_STATE_DIR": str(self.layout.state / "mail"),
             },
         )
 
     def _marked(self, process: Process) -> Process:
-        marks = {STATE_MARK: str(self._layout.state), PROCESS_MARK: process.name}
+        marks = {STATE_MARK: str(self.layout.state), PROCESS_MARK: process.name}
         return replace(process, env=self._base_env() | marks | dict(process.env))
 
     def _base_env(self) -> dict[str, str]:
-        home = os.environ.get("HOME", "/")
-        path = os.environ.get("PATH", os.defpath)
+        # Nothing of the caller's shell: the same stack is the same from whichever it is started.
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.defpath}"
+        home = str(self.layout.state)
         return {"PATH": path, "HOME": home, "LANG": "C.UTF-8", "TZ": "UTC", "PYTHONUNBUFFERED": "1"}
 
     def _secret(self, name: str) -> str:
-        return str(self._layout.secrets / name)
+        return str(self.layout.secrets / name)
 
 
 def _python(module: str) -> tuple[str, ...]:
