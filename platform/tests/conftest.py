@@ -31,7 +31,7 @@ from native.layout import ROOT
 from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
 from service_platform.database import schema as database_schema
-from service_platform.http import schema as http_schema
+from service_platform.idempotency import schema as idempotency_schema
 from service_platform.inbox import schema as inbox_schema
 from service_platform.jobs import schema as jobs_schema
 from service_platform.outbox import schema as outbox_schema
@@ -41,7 +41,7 @@ _PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
 _KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
 _OWNER, _APP = "platform_owner", "platform_app"
 _PASSWORD = "only-for-tests"
-_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, http_schema)
+_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, idempotency_schema)
 
 
 def _stack() -> Stack:

@@ -16,8 +16,8 @@ from sqlalchemy import text
 
 from service_platform.database import Database
 from service_platform.errors import Conflict
-from service_platform.http import IdempotencyClaim, Principal, idempotency, require
-from service_platform.http.idempotency import Unanswered
+from service_platform.http import Principal, idempotency, require
+from service_platform.idempotency import IdempotencyClaim, Unanswered
 from service_platform.messages import Catalogue
 
 TEXTS = Catalogue({"thing-refused": {"en": "Refused", "vi": "Bị từ chối"}})
@@ -214,7 +214,7 @@ async def test_a_use_case_that_forgets_its_answer_does_not_commit(database: Data
     with pytest.raises(Unanswered, match=r"idempotency\.answer"):
         async with database.transaction(claim=claim):
             pass
-    assert await owner.fetchval("SELECT count(*) FROM http_idempotency") == 0
+    assert await owner.fetchval("SELECT count(*) FROM idempotency_key") == 0
 
 
 async def test_a_key_that_is_purged_between_the_two_looks_is_claimed(database: Database, owner, monkeypatch) -> None:
@@ -225,13 +225,13 @@ async def test_a_key_that_is_purged_between_the_two_looks_is_claimed(database: D
     await owner.execute(
         """
         CREATE FUNCTION purge_in_between() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
-        BEGIN DELETE FROM http_idempotency WHERE answer IS NOT NULL; RETURN NULL; END $$;
-        CREATE TRIGGER purge AFTER INSERT ON http_idempotency FOR EACH STATEMENT EXECUTE FUNCTION purge_in_between();
+        BEGIN DELETE FROM idempotency_key WHERE answer IS NOT NULL; RETURN NULL; END $$;
+        CREATE TRIGGER purge AFTER INSERT ON idempotency_key FOR EACH STATEMENT EXECUTE FUNCTION purge_in_between();
         """
     )
     async with database.transaction(claim=claim) as tx:
         await claim.answer(ThingView(id=uuid4(), name="b", line_count=0), tx)
-    assert "b" in await owner.fetchval("SELECT answer FROM http_idempotency")
+    assert "b" in await owner.fetchval("SELECT answer FROM idempotency_key")
 
 
 async def test_operations_are_named_like_methods() -> None:

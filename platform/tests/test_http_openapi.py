@@ -7,7 +7,8 @@ import pytest
 from fastapi import APIRouter
 from http_lab import app_with, client_of, things
 
-from service_platform.http import IdempotencyClaim, PageWanted, Principal, idempotency, require
+from service_platform.http import PageWanted, Principal, idempotency, require
+from service_platform.idempotency import IdempotencyClaim
 
 
 @pytest.fixture

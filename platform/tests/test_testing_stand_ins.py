@@ -8,7 +8,7 @@ import pytest
 
 from service_platform.database import ClaimRefused, ExternalCallInTransaction, forbid_in_transaction
 from service_platform.event_bus import Event, NotThisServicesEvent
-from service_platform.http import IdempotencyClaim
+from service_platform.idempotency import IdempotencyClaim
 from service_platform.outbox import NulCharacter
 from service_platform.testing import FakeClock, FakeDatabase, RecordingEventBus
 

@@ -2,7 +2,7 @@
 
 from billing_service.domain.invoices import metadata
 from billing_service.settings import BillingSettings
-from service_platform.database import run_migrations
+from service_platform.database.migrations import run_migrations
 from service_platform.settings import load
 
 settings = load(BillingSettings)

@@ -2,7 +2,7 @@
 
 from order_service.domain.orders import metadata
 from order_service.settings import OrderSettings
-from service_platform.database import run_migrations
+from service_platform.database.migrations import run_migrations
 from service_platform.settings import load
 
 settings = load(OrderSettings)

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from order_service.bootstrap import order_service
 from order_service.domain.orders import MarkDeclined, MarkPaid, OrderLine, OrderView, PlaceOrder, RecordInvoice
 from service_platform.database import Database
-from service_platform.http import IdempotencyClaim
+from service_platform.idempotency import IdempotencyClaim
 from service_platform.inbox import InboxClaim
 
 SETTLED_AT = datetime(2026, 3, 1, 12, 0, 1, tzinfo=UTC)

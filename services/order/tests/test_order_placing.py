@@ -15,7 +15,7 @@ from order_service.bootstrap import order_service
 from order_service.domain.orders import OrderQueries, OrderService, OrderTable, OrderView
 from service_platform.database import Database, Transaction
 from service_platform.event_bus import Event, EventBus
-from service_platform.http import AlreadyAnswered, IdempotencyKeyReused
+from service_platform.idempotency import AlreadyAnswered, IdempotencyKeyReused
 
 
 class BrokenBus(EventBus):
@@ -52,7 +52,7 @@ async def test_an_order_whose_event_cannot_be_published_does_not_exist(order_dat
     service = OrderService(order_database, OrderTable(), BrokenBus("order"))
     with pytest.raises(RuntimeError, match="cannot be published"):
         await service.place(place_order())
-    for table in ("orders", "order_lines", "order_timeline", "outbox", "http_idempotency"):
+    for table in ("orders", "order_lines", "order_timeline", "outbox", "idempotency_key"):
         assert await count(order_database, table) == 0, f"{table} kept a row of a rolled-back order"
 
 

@@ -2,7 +2,7 @@
 
 from payment_service.domain.payments import metadata
 from payment_service.settings import PaymentSettings
-from service_platform.database import run_migrations
+from service_platform.database.migrations import run_migrations
 from service_platform.settings import load
 
 settings = load(PaymentSettings)

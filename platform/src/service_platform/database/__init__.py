@@ -1,7 +1,10 @@
-"""One database a service: transactions that claim first, and the schema rules of every platform table."""
+"""One database a service: transactions that claim first, and the schema rules of every platform table.
+
+Two more surfaces, for migrations only, so that no running process loads Alembic: `database.migrations` and
+`database.schema`.
+"""
 
 from .engine import CommitObserver, Database, DatabaseAddress
-from .migrations import run_migrations
 from .transaction import (
     Claim,
     ClaimRefused,
@@ -21,5 +24,4 @@ __all__ = [
     "Transaction",
     "TransactionPart",
     "forbid_in_transaction",
-    "run_migrations",
 ]

@@ -21,7 +21,7 @@ class ClaimRefused(Exception):
 
     ClaimRefused
     ├── inbox.AlreadyHandled            the delivery took effect before; skip it
-    ├── http.AlreadyAnswered            the Idempotency-Key was used; replay the stored answer
+    ├── idempotency.AlreadyAnswered     the Idempotency-Key was used; replay the stored answer
     └── jobs.JobFencedOut               a newer run of the job owns it; stop quietly
     """
 

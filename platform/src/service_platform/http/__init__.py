@@ -2,18 +2,15 @@
 
 from .access import UndeclaredRoute, public, require
 from .app import create_app
-from .errors import CursorInvalid, IdempotencyKeyReused
+from .errors import CursorInvalid
 from .health import ReadyCheck, database_answers
-from .idempotency import AlreadyAnswered, IdempotencyClaim, idempotency
+from .idempotency import idempotency
 from .pagination import Page, PageRequest, PageWanted, Position, decode_cursor, encode_cursor
 from .serve import run_api
 from .tokens import Principal
 
 __all__ = [
-    "AlreadyAnswered",
     "CursorInvalid",
-    "IdempotencyClaim",
-    "IdempotencyKeyReused",
     "Page",
     "PageRequest",
     "PageWanted",

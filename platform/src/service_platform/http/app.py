@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from service_platform.errors import DomainError
+from service_platform.idempotency import AlreadyAnswered
 from service_platform.settings import ServiceSettings
 
 from . import problems
@@ -19,7 +20,7 @@ from .access import check_every_route
 from .docs import docs_router
 from .edge import HttpEdge
 from .health import ReadyCheck, health_router
-from .idempotency import AlreadyAnswered, already_answered
+from .idempotency import already_answered
 from .keys import KeySet
 from .openapi import describe
 from .tokens import TokenVerifier

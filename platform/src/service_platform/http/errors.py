@@ -16,7 +16,7 @@ DomainError
 │   ├── ValidationFailed            422
 │   ├── NulCharacter                422
 │   ├── CursorInvalid               422
-│   └── IdempotencyKeyReused        422
+│   └── idempotency.IdempotencyKeyReused   422
 ├── Unavailable
 │   └── KeysUnavailable             503
 └── EdgeError                       what only HTTP knows; each has its own status
@@ -91,12 +91,6 @@ class NulCharacter(Invalid, messages=MESSAGES):
 
 class CursorInvalid(Invalid, messages=MESSAGES):
     slug = "cursor-invalid"
-
-
-class IdempotencyKeyReused(Invalid, messages=MESSAGES):
-    """The same key came with another request; the first answer stands."""
-
-    slug = "idempotency-key-reused"
 
 
 class KeysUnavailable(Unavailable, messages=MESSAGES):

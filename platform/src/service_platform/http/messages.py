@@ -84,10 +84,6 @@ MESSAGES = Catalogue(
             "en": "It must have 1 to {longest} visible ASCII characters and no spaces.",
             "vi": "Khóa phải có từ 1 đến {longest} ký tự ASCII hiển thị và không có dấu cách.",
         },
-        "idempotency-key-reused": {
-            "en": "The idempotency key was used for another request",
-            "vi": "Khóa idempotency đã được dùng cho yêu cầu khác",
-        },
         "cursor-invalid": {
             "en": "The cursor is not valid",
             "vi": "Con trỏ trang không hợp lệ",

@@ -1,6 +1,7 @@
 """The only composition root: what each kind of process of the billing service is made of.
 
-Nothing is built at import. Tests compose the same parts with others at the edges.
+Nothing is built at import, and what only the API needs is not even imported elsewhere: FastAPI is a third of the time
+that a process takes to start. Tests compose the same parts with others at the edges.
 """
 
 from __future__ import annotations
@@ -9,18 +10,14 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from fastapi import FastAPI
+from typing import TYPE_CHECKING, Any
 
 from service_platform.database import Database
 from service_platform.event_bus import ConsumerEngine, EventBus, KafkaSink
-from service_platform.http import create_app, database_answers
 from service_platform.jobs import CelerySink, FencedProcessor, JobSweep, Processors, broker_of
 from service_platform.outbox import Relay, WakeUp
 from service_platform.process import Body, run_together
 
-from .api import invoices_router
 from .domain.invoices import (
     DeliveryTable,
     GatheredOrderTable,
@@ -35,6 +32,9 @@ from .integrations import SmtpMailer
 from .jobs import DeliverInvoice
 from .reactors import RecordPlacedOrderOnOrderPlaced, RecordSettledPaymentOnPaymentSettled
 from .settings import BillingSettings
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,10 @@ def invoice_delivery(database: Database, mailer: Mailer, settings: BillingSettin
 
 def build_api(settings: BillingSettings) -> FastAPI:
     """The HTTP application. It only reads, so it commits nothing that a relay should hear of."""
+    from service_platform.http import create_app, database_answers
+
+    from .api import invoices_router
+
     database = _database(settings, "api")
     return create_app(
         settings,

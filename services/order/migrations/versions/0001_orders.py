@@ -7,7 +7,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 from service_platform.database import schema as database
-from service_platform.http import schema as http
+from service_platform.idempotency import schema as idempotency
 from service_platform.inbox import schema as inbox
 from service_platform.jobs import schema as jobs
 from service_platform.outbox import schema as outbox
@@ -17,7 +17,7 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-_PLATFORM = (database, outbox, inbox, jobs, http)
+_PLATFORM = (database, outbox, inbox, jobs, idempotency)
 
 
 def upgrade() -> None:

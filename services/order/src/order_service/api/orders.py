@@ -8,7 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 
 from order_service.domain.orders import OrderQueries, OrderService, OrderView, PlaceOrder
-from service_platform.http import IdempotencyClaim, Page, PageWanted, Position, Principal, idempotency, require
+from service_platform.http import Page, PageWanted, Position, Principal, idempotency, require
+from service_platform.idempotency import IdempotencyClaim
 
 from .bodies import PlaceOrderBody
 

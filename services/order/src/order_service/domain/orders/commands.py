@@ -8,7 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from service_platform.database import Claim
-from service_platform.http import IdempotencyClaim
+from service_platform.idempotency import IdempotencyClaim
 from service_platform.messages import Language
 
 from .models import OrderLine

@@ -1,4 +1,4 @@
-"""The table of the HTTP edge, as numbered steps for a service's own migrations."""
+"""The table of idempotency keys, as numbered steps for a service's own migrations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def step_1_up() -> None:
     always has its answer."""
     op.execute(
         """
-        CREATE TABLE http_idempotency (
+        CREATE TABLE idempotency_key (
             subject text NOT NULL,
             operation text NOT NULL,
             key text NOT NULL,
@@ -26,9 +26,9 @@ def step_1_up() -> None:
         )
         """
     )
-    op.execute("CREATE INDEX http_idempotency_created_at ON http_idempotency (created_at)")  # for the purge
-    protect("http_idempotency", ["SELECT", "INSERT", "UPDATE", "DELETE"])
+    op.execute("CREATE INDEX idempotency_key_created_at ON idempotency_key (created_at)")  # for the purge
+    protect("idempotency_key", ["SELECT", "INSERT", "UPDATE", "DELETE"])
 
 
 def step_1_down() -> None:
-    op.execute("DROP TABLE http_idempotency")
+    op.execute("DROP TABLE idempotency_key")

@@ -1,0 +1,6 @@
+"""Creating requests that take effect once: the key is claimed with the effect, and its answer is kept."""
+
+from .claim import AlreadyAnswered, IdempotencyClaim, Unanswered
+from .errors import IdempotencyKeyReused
+
+__all__ = ["AlreadyAnswered", "IdempotencyClaim", "IdempotencyKeyReused", "Unanswered"]
