@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 
 from .process import Probe
 
@@ -29,7 +30,7 @@ def http_ready(url: str) -> Probe:
 
 
 def heartbeat(path: Path) -> Probe:
-    """Ready when the process wrote into `path`, less than 10 s ago, that it is."""
+    """Ready when a process that is still there wrote into `path`, less than 10 s ago, that it is."""
 
     def probe() -> str | None:
         try:
@@ -39,6 +40,8 @@ def heartbeat(path: Path) -> Probe:
             return "no heartbeat yet"
         except json.JSONDecodeError:
             return "the heartbeat file is half written"
+        if not psutil.pid_exists(beat.get("pid", 0)):
+            return "the heartbeat is of a process that is gone"
         if age > _HEARTBEAT_FRESH_SECONDS:
             return f"the last heartbeat is {age:.0f} s old"
         return None if beat.get("ready") else "it says that it is not ready"
