@@ -78,6 +78,10 @@ scenarios: setup ## List the guarantees and what their last run said
 scenario: setup ## Prove one guarantee: NAME=event-bus/duplicate-delivery-is-a-noop
 	@$(PYTHON) -m world run "$(or $(NAME),$(error Say which: make scenario NAME=suite/order-to-invoice))"
 
+.PHONY: contracts
+contracts: setup ## Write contracts/ anew from the code: events and OpenAPI of each service
+	@$(PYTHON) -m contract_writer
+
 .PHONY: lock
 lock: setup ## Resolve all dependencies anew into requirements.lock
 	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

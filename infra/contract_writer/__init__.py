@@ -1,0 +1,1 @@
+"""Writes what each service promises the others and its callers: `make contracts`."""
