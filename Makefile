@@ -68,7 +68,7 @@ types: setup ## Check types
 
 .PHONY: unit
 unit: setup ## Tests that need no stack, in seconds
-	@$(PYTHON) -m pytest -m "not scenario" platform/tests services
+	@$(PYTHON) -m pytest -m "not needs_stack" platform/tests services
 
 .PHONY: scenarios
 scenarios: setup ## List the guarantees and what their last run said

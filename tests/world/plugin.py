@@ -1,4 +1,4 @@
-"""The pytest plugin of scenarios: marks are checked, titles begin with the name, a summary ends the run.
+"""The pytest plugin of the suite: scenario marks are checked and summed up, tests on real servers are marked.
 
 Loaded for every run (`-p world.plugin` in pyproject.toml), since a service's own tests may prove a scenario too.
 """
@@ -13,6 +13,7 @@ from world.catalogue import CATALOGUE
 from world.patterns import declared_by
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
+STACK_FIXTURES = {"stack", "service_databases"}
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -32,6 +33,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     mark = metafunc.definition.get_closest_marker("scenario")
     if "service" in metafunc.fixturenames and mark is not None:
         metafunc.parametrize("service", declared_by(mark.args[0].split("/")[0]))
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what starts real servers, so that `make unit` can leave it out."""
+    if not STACK_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+        item.add_marker("needs_stack")
 
 
 @pytest.hookimpl(trylast=True)

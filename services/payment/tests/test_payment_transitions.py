@@ -77,7 +77,7 @@ class Storage:
             return await getattr(self._table, transition)(self.payment_id, **arguments, tx=tx)
 
 
-@pytest.fixture(params=["in memory", "in PostgreSQL"])
+@pytest.fixture(params=["in memory", pytest.param("in PostgreSQL", marks=pytest.mark.needs_stack)])
 async def storage(request: pytest.FixtureRequest) -> AsyncIterator[Storage]:
     if request.param == "in memory":
         yield Storage(InMemoryDatabase(), InMemoryPayments())
