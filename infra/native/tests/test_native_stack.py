@@ -20,7 +20,7 @@ RESTART_SECONDS = 30
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack(tmp_path_factory.mktemp("native") / "state", 33000)
+    stack = Stack(tmp_path_factory.mktemp("native") / "state", 29400)
     try:
         stack.up(only_infrastructure=True)
         yield stack

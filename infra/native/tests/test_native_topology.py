@@ -13,7 +13,7 @@ from native.topology import EDGES, KINDS, SERVICES, STORES, Topology
 
 def topology(state: Path, **replicas: int) -> Topology:
     named = {name.replace("_", "-"): count for name, count in replicas.items()}
-    return Topology(Layout(state), 33000, StackSettings(_env_file=None), named)
+    return Topology(Layout(state), 29400, StackSettings(_env_file=None), named)
 
 
 def test_every_kind_of_every_service_is_a_process_of_its_own(tmp_path: Path) -> None:
