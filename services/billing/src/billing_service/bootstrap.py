@@ -26,7 +26,6 @@ from .domain.invoices import (
     InvoiceService,
     InvoiceTable,
     Mailer,
-    register_fonts,
 )
 from .integrations import SmtpMailer
 from .jobs import DeliverInvoice
@@ -114,15 +113,16 @@ def build_consumer(settings: BillingSettings) -> Work:
 def build_processors(settings: BillingSettings) -> Processors:
     """The processors of a worker; each of its children builds them on a database and a mailer of its own.
 
-    The worker enters this once before it forks, so the fonts are made there and every child inherits them.
+    The worker enters this once before it forks, so rendering is prepared there and every child inherits it.
     """
 
     @contextlib.asynccontextmanager
     async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
-        register_fonts()
         mailer = _mailer(settings)
+        delivery = invoice_delivery(database, mailer, settings)
+        delivery.prepare()
         try:
-            yield [DeliverInvoice(invoice_delivery(database, mailer, settings))]
+            yield [DeliverInvoice(delivery)]
         finally:
             await mailer.close()
 

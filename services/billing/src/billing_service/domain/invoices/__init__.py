@@ -4,7 +4,6 @@ from .commands import MailInvoice, RecordPlacedOrder, RecordSettledPayment, Rend
 from .delivery import InvoiceDelivery
 from .delivery_table import DeliveryTable
 from .errors import DocumentNotReady, InvoiceNotFound, OrderNotComplete, PaidAmountDiffers
-from .fonts import register_fonts
 from .gathering import GatheredOrderTable
 from .invoice_table import InvoiceTable
 from .job_kinds import DELIVER_INVOICE, DeliverInvoicePayload
@@ -46,5 +45,4 @@ __all__ = [
     "SettledHalf",
     "language_of",
     "metadata",
-    "register_fonts",
 ]

@@ -15,7 +15,6 @@ from .invoice_table import find
 from .mailer import Mail, Mailer
 from .messages import MESSAGES
 from .models import Invoice
-from .pdf import render_pdf
 
 
 class InvoiceDelivery:
@@ -33,8 +32,17 @@ class InvoiceDelivery:
         self._seller = seller
         self._mail_domain = mail_domain
 
+    def prepare(self) -> None:
+        """Load what rendering needs, which takes a second once a process. What it forks afterwards has it too."""
+        from .pdf import prepare_rendering  # noqa: PLC0415 - see `render`
+
+        prepare_rendering()
+
     async def render(self, command: RenderInvoice) -> None:
         """Make the invoice's document, unless it is made already. Raises `InvoiceNotFound`."""
+        # Here, as the libraries behind it would make a quarter of the start of each process that never renders.
+        from .pdf import render_pdf  # noqa: PLC0415
+
         invoice, pdf = await self._load(command.invoice_id)
         if pdf is None:
             # In a thread, so that a long invoice does not hold up the loop.
