@@ -26,6 +26,7 @@ from service_platform.database import Database, DatabaseAddress
 
 _STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
 _PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
+_USED = pytest.StashKey[bool]()
 _KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
 
 
@@ -34,8 +35,8 @@ def _stack() -> Stack:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the stack once, from the process that all xdist workers belong to."""
-    if not hasattr(session.config, "workerinput") and not _KEEP and (_STATE / ".fencepost-stack").exists():
+    """Stop the stack if this run has used it. A run that has not leaves it to the one that does."""
+    if session.config.stash.get(_USED, False) and not _KEEP:
         _stack().down()
 
 
@@ -159,8 +160,9 @@ class ServiceDatabases:
 
 
 @pytest.fixture(scope="session")
-def service_databases() -> Iterator[ServiceDatabases]:
+def service_databases(request: pytest.FixtureRequest) -> Iterator[ServiceDatabases]:
     """Databases of any service, on a real server."""
+    request.config.stash[_USED] = True
     stack = _stack()
     stack.up(only_infrastructure=True)
     databases = ServiceDatabases(stack)

@@ -38,6 +38,7 @@ from service_platform.outbox import schema as outbox_schema
 
 _STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
 _PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
+_USED = pytest.StashKey[bool]()
 _KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
 _OWNER, _APP = "platform_owner", "platform_app"
 _PASSWORD = "only-for-tests"
@@ -49,14 +50,15 @@ def _stack() -> Stack:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the stack once, from the process that all xdist workers belong to."""
-    if not hasattr(session.config, "workerinput") and not _KEEP and (_STATE / ".fencepost-stack").exists():
+    """Stop the stack if this run has used it. A run that has not leaves it to the one that does."""
+    if session.config.stash.get(_USED, False) and not _KEEP:
         _stack().down()
 
 
 @pytest.fixture(scope="session")
-def stack() -> Stack:
+def stack(request: pytest.FixtureRequest) -> Stack:
     """Postgres, Valkey and Kafka, and no service. Shared by all tests: leave it as it was found."""
+    request.config.stash[_USED] = True
     stack = _stack()
     stack.up(only_infrastructure=True)
     return stack

@@ -161,9 +161,11 @@ async def test_order_survives_a_broker_that_is_stopped_in_mid_batch(
         for outage in (1, 2):
             more = [f"k{key}/{outage}{n:03}" for n in range(60) for key in range(20)]
             names += more
-            for start in range(0, len(more), 300):
-                await publish(database, source, more[start : start + 300])
+            await publish(database, source, more[:300])
+            await eventually(lambda: pending(owner), until=lambda n: n < 300, what="the batch is on its way")
             with broker_stopped(stack):
+                for start in range(300, len(more), 300):
+                    await publish(database, source, more[start : start + 300])
                 await eventually(
                     lambda: len(replaced), until=lambda n, outage=outage: n == outage, what="the producer is replaced"
                 )
