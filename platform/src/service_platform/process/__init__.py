@@ -1,5 +1,6 @@
 """Running a process of the suite: its loop, its signals, its bounded end."""
 
-from .runner import Body, run_process, run_together
+from .runner import run_process, run_together
+from .work import Body, Work
 
-__all__ = ["Body", "run_process", "run_together"]
+__all__ = ["Body", "Work", "run_process", "run_together"]

@@ -7,18 +7,17 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from service_platform.settings import ServiceSettings
 from service_platform.telemetry import Heartbeat, LogEvent, configure_logging, configure_tracing, get_logger
+
+from .work import Body
 
 if sys.platform != "win32":
     from uvloop import new_event_loop
 else:
     from asyncio import new_event_loop
-
-Body = Callable[[asyncio.Event], Awaitable[None]]
-"""The work of a process: runs until the event is set, finishes or hands back what it has in hand, and returns."""
 
 _EXIT_FAILED = 1
 _EXIT_NOT_STOPPED = 70

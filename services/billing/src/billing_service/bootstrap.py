@@ -1,4 +1,6 @@
-"""The only composition root: what each kind of process of the billing service is made of.
+"""The only composition root: what the API, consumer and worker of the billing service are made of.
+
+Its relay and scheduler are as everywhere: `service_platform.bootstrap`.
 
 Nothing is built at import, and what only the API needs is not even imported elsewhere: FastAPI is a third of the time
 that a process takes to start. Tests compose the same parts with others at the edges.
@@ -8,15 +10,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from service_platform.bootstrap import open_database
 from service_platform.database import Database
-from service_platform.event_bus import ConsumerEngine, EventBus, KafkaSink
-from service_platform.jobs import CelerySink, FencedProcessor, JobSweep, Processors, broker_of
-from service_platform.outbox import Relay, WakeUp
-from service_platform.process import Body, run_together
+from service_platform.event_bus import ConsumerEngine, EventBus
+from service_platform.jobs import FencedProcessor, Processors
+from service_platform.outbox import WakeUp
+from service_platform.process import Work, run_together
 
 from .domain.invoices import (
     DeliveryTable,
@@ -34,14 +36,6 @@ from .settings import BillingSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a process does until it is told to stop, and whether it can do it."""
-
-    body: Body
-    ready: Callable[[], bool]
 
 
 def invoice_service(database: Database) -> InvoiceService:
@@ -62,7 +56,7 @@ def build_api(settings: BillingSettings) -> FastAPI:
 
     from .api import invoices_router
 
-    database = _database(settings, "api")
+    database = open_database(settings, "api")
     return create_app(
         settings,
         title="Billing",
@@ -72,26 +66,9 @@ def build_api(settings: BillingSettings) -> FastAPI:
     )
 
 
-def build_relay(settings: BillingSettings) -> Work:
-    """Events to Kafka and jobs to Celery, in tasks of their own: an outage of one does not stop the other."""
-    database = _database(settings, "relay")
-    kafka = KafkaSink(settings.kafka_bootstrap_servers, client_id="billing-relay")
-    celery = CelerySink(broker_of(settings), database)
-    events = Relay(database, channel="kafka", sink=kafka)
-    jobs = Relay(database, channel="celery", sink=celery)
-
-    async def body(stop: asyncio.Event) -> None:
-        async with contextlib.AsyncExitStack() as closing:
-            for close in (database.close, celery.close, kafka.close):
-                closing.push_async_callback(close)
-            await run_together(stop, events.run, jobs.run)
-
-    return Work(body, lambda: events.ready and jobs.ready)
-
-
 def build_consumer(settings: BillingSettings) -> Work:
     """What others tell, and the wake-up of the relay for what that leads to."""
-    database = _database(settings, "consumer")
+    database = open_database(settings, "consumer")
     invoices = invoice_service(database)
     engine = ConsumerEngine(
         database,
@@ -127,28 +104,6 @@ def build_processors(settings: BillingSettings) -> Processors:
             await mailer.close()
 
     return processors
-
-
-def build_scheduler(settings: BillingSettings) -> Work:
-    """Jobs whose hint was lost, or whose worker is gone, are sent again."""
-    database = _database(settings, "scheduler")
-    sweep = JobSweep(database, interval_seconds=settings.job_sweep_interval_seconds)
-
-    async def body(stop: asyncio.Event) -> None:
-        try:
-            await sweep.run(stop)
-        finally:
-            await database.close()
-
-    return Work(body, lambda: True)
-
-
-def _database(settings: BillingSettings, process: str) -> Database:
-    return Database(
-        settings.database_address(),
-        application_name=f"{settings.service_name} {process}",
-        pool_size=settings.database_pool_size,
-    )
 
 
 def _mailer(settings: BillingSettings) -> SmtpMailer:

@@ -1,7 +1,7 @@
 """Delivers what was committed: events to Kafka, jobs to Celery."""
 
-from order_service.bootstrap import build_relay
 from order_service.settings import OrderSettings
+from service_platform.bootstrap import build_relay
 from service_platform.process import run_process
 from service_platform.settings import load
 

@@ -1,7 +1,7 @@
 """Sends again what a broker or a worker lost."""
 
-from order_service.bootstrap import build_scheduler
 from order_service.settings import OrderSettings
+from service_platform.bootstrap import build_scheduler
 from service_platform.process import run_process
 from service_platform.settings import load
 

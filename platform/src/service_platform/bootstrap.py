@@ -1,0 +1,56 @@
+"""The part of a service's composition that is the same in every one: its relay, its scheduler, its database.
+
+A service's own `bootstrap.py` composes the rest: its API, its consumers and its job processors.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from service_platform.database import Database
+from service_platform.event_bus import KafkaSink
+from service_platform.jobs import CelerySink, JobSweep, broker_of
+from service_platform.outbox import Relay
+from service_platform.process import Work, run_together
+from service_platform.settings import ServiceSettings
+
+
+def open_database(settings: ServiceSettings, process: str) -> Database:
+    """The service's database as the app role, with connections named after the kind of process."""
+    return Database(
+        settings.database_address(),
+        application_name=f"{settings.service_name} {process}",
+        pool_size=settings.database_pool_size,
+    )
+
+
+def build_relay(settings: ServiceSettings) -> Work:
+    """Events to Kafka and jobs to Celery, in tasks of their own: an outage of one does not stop the other."""
+    database = open_database(settings, "relay")
+    kafka = KafkaSink(settings.kafka_bootstrap_servers, client_id=f"{settings.service_name}-relay")
+    celery = CelerySink(broker_of(settings), database)
+    events = Relay(database, channel="kafka", sink=kafka)
+    jobs = Relay(database, channel="celery", sink=celery)
+
+    async def body(stop: asyncio.Event) -> None:
+        async with contextlib.AsyncExitStack() as closing:
+            for close in (database.close, celery.close, kafka.close):
+                closing.push_async_callback(close)
+            await run_together(stop, events.run, jobs.run)
+
+    return Work(body, lambda: events.ready and jobs.ready)
+
+
+def build_scheduler(settings: ServiceSettings) -> Work:
+    """Jobs whose hint was lost, or whose worker is gone, are sent again."""
+    database = open_database(settings, "scheduler")
+    sweep = JobSweep(database, interval_seconds=settings.job_sweep_interval_seconds)
+
+    async def body(stop: asyncio.Event) -> None:
+        try:
+            await sweep.run(stop)
+        finally:
+            await database.close()
+
+    return Work(body, lambda: True)
