@@ -13,6 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from native.standalone import free_port
+
 TESTS = Path(__file__).parent
 
 CODE = """
@@ -37,12 +39,6 @@ settings = settings_for(write_keys(Path(sys.argv[2]), public_jwk(RSA_KEY, "rsa-1
 beside = [failing] if "failing" in sys.argv else []
 run_api(create_app(settings, title="Things", routers=[router], closing=[close]), settings, beside=beside)
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextlib.contextmanager

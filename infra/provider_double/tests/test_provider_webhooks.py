@@ -9,7 +9,8 @@ import httpx
 import pytest
 import stripe
 
-from provider_double.testing import WEBHOOK_SECRET, ProviderProcess, free_port
+from native.standalone import free_port
+from provider_double.testing import WEBHOOK_SECRET, ProviderProcess
 
 
 class WebhookProvider(NamedTuple):

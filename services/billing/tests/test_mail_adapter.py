@@ -10,7 +10,8 @@ import pytest
 
 from billing_service.domain.invoices import Mail, MailboxUnavailable, MailRefused, MailUnavailable
 from billing_service.integrations import SmtpMailer
-from mail_catcher.testing import MailProcess, free_port
+from mail_catcher.testing import MailProcess
+from native.standalone import free_port
 from service_platform.database import ExternalCallInTransaction
 from service_platform.testing.database import FakeDatabase
 
