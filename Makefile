@@ -32,9 +32,10 @@ logs: setup ## Follow logs: S=order-relay, or S=order for all of a service, or n
 	@$(NATIVE) logs $(S)
 
 .PHONY: clean
-clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stack
+clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stacks
 	@$(NATIVE) clean
 	@$(NATIVE) clean --stack test
+	@$(NATIVE) clean --state .fencepost/platform-test --port-base 29000
 
 .PHONY: dev
 dev: setup ## Run one service's API here and reload it on changes: S=order

@@ -8,7 +8,7 @@ import sys
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from world.catalogue import CATALOGUE
 from world.patterns import ROOT
@@ -23,7 +23,7 @@ def list_scenarios() -> None:
     cache = ROOT / ".pytest_cache" / "v" / LAST_OUTCOMES
     last = json.loads(cache.read_text()) if cache.exists() else {}
     proven = _proven()
-    table = Table("scenario", "state", "seconds", "what it proves")
+    table = Table(Column("scenario", no_wrap=True), "state", Column("seconds", justify="right"), "what it proves")
     for name, fact in CATALOGUE.items():
         if name not in proven:
             table.add_row(name, "no test yet", "", fact)
