@@ -12,7 +12,7 @@ from service_platform.telemetry import get_logger
 from .log_events import JobsLogEvent
 from .statements import DATABASE_LOST, JobStatements
 
-RESEND_AFTER_SECONDS = 30.0
+RESEND_AFTER_SECONDS = 60.0
 """How long a job may wait after its hint was sent until the hint is sent again; doubles with each sweep, up to 64x."""
 
 _log = get_logger()
