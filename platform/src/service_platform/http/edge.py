@@ -83,9 +83,8 @@ class HttpEdge:
             problem = error
         except Exception:
             _log.exception(HttpLogEvent.REQUEST_FAILED, method=request.method, route=self._route_of(request.scope))
-            if (
-                answer.status is not None
-            ):  # half an answer is out: only a broken connection can say that it is not whole
+            if answer.status is not None:
+                # Half an answer is out: only a broken connection can say that it is not whole.
                 raise
             problem = UnexpectedError()
         else:
