@@ -10,16 +10,18 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from native.settings import StackSettings
 from native.stack import Stack
 from world.patterns import ROOT
-from world.world import PORT_BASE, World, open_world
+from world.world import World, open_world
 
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """The whole suite, started from nothing once for all scenarios, ended after them."""
     keep = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
-    stack = Stack(ROOT / ".fencepost" / "test", PORT_BASE, port_setting="FENCEPOST_TEST_PORT_BASE", say=print)
+    port_base = StackSettings().test_port_base
+    stack = Stack(ROOT / ".fencepost" / "test", port_base, port_setting="FENCEPOST_TEST_PORT_BASE", say=print)
     if not keep:
         stack.clean()
     stack.up()

@@ -14,8 +14,6 @@ from .bus import Bus
 from .databases import Databases
 from .story import Story
 
-PORT_BASE = 28000
-
 
 @dataclass(frozen=True)
 class World:
@@ -31,7 +29,7 @@ class World:
 @contextlib.asynccontextmanager
 async def open_world(stack: Stack) -> AsyncIterator[World]:
     """The world of a running stack; at the end every process that the test stopped or scaled is as it was."""
-    suite = Suite(port_base=PORT_BASE, state_dir=stack.layout.state)
+    suite = Suite(port_base=stack.port_base, state_dir=stack.layout.state)
     databases = Databases(stack)
     async with Clients(suite, patience=30.0) as clients:
         try:
