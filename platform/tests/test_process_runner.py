@@ -42,7 +42,8 @@ def running(code: str, **environment: str) -> Iterator[subprocess.Popen[str]]:
 
 def end(process: subprocess.Popen[str]) -> list[dict[str, object]]:
     """What it said after what was read so far. Not `communicate`, which does not see what `readline` read ahead."""
-    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout is not None
+    assert process.stderr is not None
     process.wait(timeout=10)
     lines = [json.loads(line) for line in process.stdout]
     assert lines, process.stderr.read()
