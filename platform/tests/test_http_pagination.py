@@ -12,17 +12,8 @@ from http_lab import app_with, bearer, client_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service_platform.http import (
-    CursorInvalid,
-    Page,
-    PageRequest,
-    PageWanted,
-    Position,
-    Principal,
-    decode_cursor,
-    encode_cursor,
-    require,
-)
+from service_platform.http import PageWanted, Principal, require
+from service_platform.pagination import CursorInvalid, Page, PageRequest, Position, decode_cursor, encode_cursor
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ROWS = [Position(START - timedelta(seconds=number // 2), UUID(int=1000 - number)) for number in range(45)]

@@ -15,7 +15,7 @@ DomainError
 ├── Invalid
 │   ├── ValidationFailed            422
 │   ├── NulCharacter                422
-│   ├── CursorInvalid               422
+│   ├── pagination.CursorInvalid    422
 │   └── idempotency.IdempotencyKeyReused   422
 ├── Unavailable
 │   └── KeysUnavailable             503
@@ -87,10 +87,6 @@ class NulCharacter(Invalid, messages=MESSAGES):
     """PostgreSQL can store no NUL in a text or jsonb, so it is refused before it gets anywhere."""
 
     slug = "nul-character"
-
-
-class CursorInvalid(Invalid, messages=MESSAGES):
-    slug = "cursor-invalid"
 
 
 class KeysUnavailable(Unavailable, messages=MESSAGES):

@@ -84,14 +84,6 @@ MESSAGES = Catalogue(
             "en": "It must have 1 to {longest} visible ASCII characters and no spaces.",
             "vi": "Khóa phải có từ 1 đến {longest} ký tự ASCII hiển thị và không có dấu cách.",
         },
-        "cursor-invalid": {
-            "en": "The cursor is not valid",
-            "vi": "Con trỏ trang không hợp lệ",
-        },
-        "cursor-invalid.detail": {
-            "en": "Use next_cursor of the page before, unchanged.",
-            "vi": "Hãy dùng nguyên vẹn next_cursor của trang trước.",
-        },
         "request-refused": {
             "en": "The request was refused",
             "vi": "Yêu cầu bị từ chối",

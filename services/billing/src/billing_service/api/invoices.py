@@ -8,7 +8,8 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 
 from billing_service.domain.invoices import InvoiceQueries, InvoiceView
-from service_platform.http import Page, PageWanted, Position, Principal, require
+from service_platform.http import PageWanted, Principal, require
+from service_platform.pagination import Page, Position
 
 _READ_ALL = "invoices:read_all"
 

@@ -8,8 +8,9 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 
 from order_service.domain.orders import OrderQueries, OrderService, OrderView, PlaceOrder
-from service_platform.http import Page, PageWanted, Position, Principal, idempotency, require
+from service_platform.http import PageWanted, Principal, idempotency, require
 from service_platform.idempotency import IdempotencyClaim
+from service_platform.pagination import Page, Position
 
 from .bodies import PlaceOrderBody
 

@@ -7,7 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from payment_service.domain.payments import PaymentQueries, PaymentView
-from service_platform.http import Page, PageWanted, Position, require
+from service_platform.http import PageWanted, require
+from service_platform.pagination import Page, Position
 
 
 def payments_router(payments: PaymentQueries) -> APIRouter:
