@@ -36,6 +36,7 @@ clean: setup ## Stop everything and delete data, logs and secrets, also of the t
 	@$(NATIVE) clean
 	@$(NATIVE) clean --stack test
 	@$(NATIVE) clean --state .fencepost/platform-test --port-base 29000
+	@$(NATIVE) clean --state .fencepost/bench/stack --port-base 26000
 
 .PHONY: dev
 dev: setup ## Run one service's API here and reload it on changes: S=order
@@ -82,6 +83,11 @@ scenario: setup ## Prove one guarantee: NAME=event-bus/duplicate-delivery-is-a-n
 .PHONY: contracts
 contracts: setup ## Write contracts/ anew from the code: events and OpenAPI of each service
 	@$(PYTHON) -m contract_writer
+
+.PHONY: bench
+bench: setup ## Measure against limits and peers: all, or ONLY=relay-drain; QUICK=1 ROWS=500000 SENT=5000000 REPEATS=5
+	@$(PYTHON) -m bench --only "$(ONLY)" --contestants "$(CONTESTANTS)" $(if $(QUICK),--quick) \
+	    $(if $(ROWS),--rows $(ROWS)) $(if $(SENT),--sent $(SENT)) $(if $(REPEATS),--repeats $(REPEATS))
 
 .PHONY: lock
 lock: setup ## Resolve all dependencies anew into requirements.lock

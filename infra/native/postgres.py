@@ -50,11 +50,12 @@ host all all 127.0.0.1/32 scram-sha-256
 
 
 class Postgres:
-    """The database server of one stack."""
+    """The database server of one stack. `settings` come on top of the usual ones."""
 
-    def __init__(self, layout: Layout, port: int) -> None:
+    def __init__(self, layout: Layout, port: int, settings: Mapping[str, str] | None = None) -> None:
         self._layout = layout
         self._port = port
+        self._settings = dict(settings or {})
         self._home = layout.postgres
         self._data = self._home / "data"
         self._user = _unprivileged_user() if os.geteuid() == 0 else None
@@ -79,7 +80,7 @@ class Postgres:
     def process(self) -> Process:
         """The server as a supervised process."""
         install = self._copy if self._copy.exists() else _INSTALL
-        options = {"port": str(self._port), **_SERVER_SETTINGS}
+        options = {"port": str(self._port), **_SERVER_SETTINGS, **self._settings}
         argv = [str(install / "bin" / "postgres"), "-D", str(self._data)]
         for name, value in options.items():
             argv += ["-c", f"{name}={value}"]

@@ -29,8 +29,8 @@ class Stack:
     """The processes of one state folder.
 
     A second stack needs another state folder and another port base, and knows nothing of the first. `replicas` says
-    how many of a role run where it is not one; `say` is told what happens. Everything that cannot go on raises
-    StackError.
+    how many of a role run where it is not one; `postgres_settings` come on top of the database server's usual ones;
+    `say` is told what happens. Everything that cannot go on raises StackError.
     """
 
     def __init__(
@@ -40,6 +40,7 @@ class Stack:
         *,
         settings: StackSettings | None = None,
         replicas: Mapping[str, int] | None = None,
+        postgres_settings: Mapping[str, str] | None = None,
         port_setting: str = "FENCEPOST_PORT_BASE",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -47,8 +48,9 @@ class Stack:
         self.port_base = port_base
         self._port_setting = port_setting
         self._settings = settings or StackSettings()
+        self._postgres_settings = dict(postgres_settings or {})
         self._say = say
-        self.topology = Topology(self.layout, port_base, self._settings, replicas)
+        self.topology = self._topology(replicas)
         self._supervision = Supervision(self.layout)
 
     def up(self, *, only_infrastructure: bool = False) -> None:
@@ -134,8 +136,7 @@ class Stack:
 
     def scale(self, role: str, replicas: int) -> None:
         """Run that many of `role`: start what is missing and wait for it, stop the rest."""
-        counts = {**self.topology.replicas, role: replicas}
-        self.topology = Topology(self.layout, self.port_base, self._settings, counts)
+        self.topology = self._topology({**self.topology.replicas, role: replicas})
         self._supervise()
         processes = [process for process in self.topology.processes() if process.role == role]
         self._supervision.start(process.name for process in processes)
@@ -160,6 +161,9 @@ class Stack:
     def log(self, name: str) -> Path:
         """The file that process `name` logs to."""
         return self.layout.logs / f"{name}.log"
+
+    def _topology(self, replicas: Mapping[str, int] | None) -> Topology:
+        return Topology(self.layout, self.port_base, self._settings, replicas, self._postgres_settings)
 
     def _prepare(self) -> None:
         preflight.check_disk({self.layout.state, self.layout.postgres.parent})

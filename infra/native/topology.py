@@ -54,14 +54,19 @@ class Topology:
     """What one stack consists of, for a state folder, a port base and a number of replicas a role."""
 
     def __init__(
-        self, layout: Layout, port_base: int, settings: StackSettings, replicas: Mapping[str, int] | None = None
+        self,
+        layout: Layout,
+        port_base: int,
+        settings: StackSettings,
+        replicas: Mapping[str, int] | None = None,
+        postgres_settings: Mapping[str, str] | None = None,
     ) -> None:
         self.layout = layout
         self._settings = settings
         self.ports = {name: port_base + offset for name, offset in PORT_OFFSETS.items()}
         self.replicas = dict(replicas or {})
         self._check_replicas()
-        self.postgres = Postgres(layout, self.ports["postgres"])
+        self.postgres = Postgres(layout, self.ports["postgres"], postgres_settings)
         self.valkey = Valkey(layout, self.ports["valkey"])
         self.kafka = Kafka(layout, self.ports["kafka"], self.ports["kafka-controller"])
 

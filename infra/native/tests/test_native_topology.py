@@ -85,3 +85,11 @@ def test_secrets_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -
 
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == first
     assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+
+
+def test_settings_of_the_database_server_come_on_top_of_the_usual_ones(tmp_path: Path) -> None:
+    more = {"wal_level": "logical"}
+    suite = Topology(Layout(tmp_path), 29400, StackSettings(_env_file=None), postgres_settings=more)
+    usual, changed = topology(tmp_path).postgres.process().argv, suite.postgres.process().argv
+
+    assert [new for old, new in zip(usual, changed, strict=True) if old != new] == ["wal_level=logical"]

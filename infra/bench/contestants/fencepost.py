@@ -1,0 +1,94 @@
+"""The suite's own relay: the order service's relay process, exactly as it is shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from bench.lab import Connection, Lab, connect
+from bench.processes import Program
+from bench.workload import Row, measured_by
+from native.probes import heartbeat
+from service_platform.database import Database
+from service_platform.event_bus import EventBus
+
+from .contestant import ROWS_A_TRANSACTION, Contestant, batches
+
+
+class Fencepost(Contestant):
+    """Rows get into the outbox as a service's do: published to the event bus in a transaction."""
+
+    name: ClassVar[str] = "fencepost"
+    more_relays: ClassVar[tuple[int, ...]] = (2,)
+    also_cold: ClassVar[bool] = True
+
+    def __init__(self, lab: Lab) -> None:
+        super().__init__(lab)
+        self._database: Database | None = None
+        self._admin: Connection | None = None
+
+    async def prepare(self) -> None:
+        admin = await self._connection()
+        await admin.execute("TRUNCATE outbox RESTART IDENTITY")
+
+    async def commit(self, source: str, rows: Sequence[Row]) -> None:
+        if self._database is None:
+            self._database = Database(self.lab.order_app(), application_name="bench publisher", pool_size=1)
+        bus, event = EventBus(source), measured_by(source)
+        for some in batches(rows, ROWS_A_TRANSACTION):
+            async with self._database.transaction() as tx:
+                for row in some:
+                    await bus.publish(event.create(**row.fields()), tx)
+
+    async def settle(self) -> None:
+        admin = await self._connection()
+        await admin.execute("VACUUM (ANALYZE) outbox")
+        await self.lab.checkpoint()
+
+    async def multiply_sent(self, at_least: int) -> None:
+        """Copy the rows that were sent until there are `at_least`: a table that has seen much traffic."""
+        admin = await self._connection()
+        columns = await admin.fetchval(
+            """
+            SELECT string_agg(quote_ident(attname), ', ') FROM pg_attribute
+            WHERE attrelid = 'outbox'::regclass AND attnum > 0 AND NOT attisdropped
+              AND attidentity = '' AND attgenerated = ''
+            """
+        )
+        there = await admin.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NOT NULL")
+        if not there:
+            raise ValueError("no row was sent yet, so there is none to copy")
+        copies = -(-at_least // there) - 1
+        await admin.execute(
+            f"INSERT INTO outbox ({columns}) "
+            f"SELECT {columns} FROM outbox CROSS JOIN generate_series(1, {copies}) WHERE sent_at IS NOT NULL"
+        )
+
+    def program(self, source: str, replica: int) -> Program:
+        process = next(p for p in self.lab.stack.topology.processes() if p.name == "order-relay")
+        beat = self.lab.settings.logs / f"{source}-{replica}.health"
+        return Program(
+            argv=process.argv,
+            env={**process.env, "HEALTH_FILE": str(beat)},
+            cwd=process.cwd,
+            ready=heartbeat(beat),
+        )
+
+    async def has_pending(self) -> bool:
+        admin = await self._connection()
+        return bool(
+            await admin.fetchval(
+                "SELECT EXISTS (SELECT FROM outbox WHERE channel = 'kafka' AND sent_at IS NULL AND error IS NULL)"
+            )
+        )
+
+    async def close(self) -> None:
+        if self._database is not None:
+            await self._database.close()
+        if self._admin is not None:
+            await self._admin.close()
+
+    async def _connection(self) -> Connection:
+        if self._admin is None:
+            self._admin = await connect(self.lab.superuser("order_db"))
+        return self._admin
