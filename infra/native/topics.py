@@ -37,7 +37,13 @@ class Topic:
         }
 
 
-TOPICS = (Topic("events.order"), Topic("events.payment"), Topic("events.billing"))
+_SERVICES = ("order", "payment", "billing")
+
+TOPICS = (
+    *(Topic(f"events.{service}") for service in _SERVICES),
+    *(Topic(f"events.{service}.retry") for service in _SERVICES),  # wake-ups, which the service's own consumers read
+    *(Topic(f"events.{service}.dlq", retention_ms=30 * _DAY_MS) for service in _SERVICES),  # copies, for onlookers
+)
 
 
 def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) -> list[str]:

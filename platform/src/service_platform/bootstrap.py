@@ -1,4 +1,4 @@
-"""The part of a service's composition that is the same in every one: its relay, its scheduler, its database.
+"""The part of a service's composition that is the same in every one: database, relay, scheduler, consumer engine.
 
 A service's own `bootstrap.py` composes the rest: its API, its consumers and its job processors.
 """
@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from service_platform.database import Database
-from service_platform.event_bus import KafkaSink
+from service_platform.event_bus import Consumer, ConsumerEngine, KafkaSink
+from service_platform.inbox import OverdueRetries, RetryLedger, RetryPolicy
 from service_platform.jobs import CelerySink, JobSweep, broker_of
-from service_platform.outbox import Relay
+from service_platform.outbox import Relay, WakeUp
 from service_platform.process import Work, run_together
 from service_platform.settings import ServiceSettings
 
@@ -42,14 +45,46 @@ def build_relay(settings: ServiceSettings) -> Work:
     return Work(body, lambda: events.ready and jobs.ready)
 
 
+def run_consumers(
+    settings: ServiceSettings,
+    database: Database,
+    consumers: Sequence[Consumer[Any]],
+    *,
+    closing: Sequence[Callable[[], Awaitable[None]]] = (),
+) -> Work:
+    """The consumers of a service, and the wake-up of its relay for what they publish and retry.
+
+    `closing` are called at the end, before the database is closed.
+    """
+    engine = ConsumerEngine(
+        database,
+        consumers=consumers,
+        service=settings.service_name,
+        bootstrap_servers=settings.kafka_bootstrap_servers,
+        concurrency=settings.database_pool_size,
+        retry=RetryPolicy(settings.event_retry_first_seconds, settings.event_retry_limit_seconds),
+    )
+    wake_up = WakeUp(database)
+
+    async def body(stop: asyncio.Event) -> None:
+        async with contextlib.AsyncExitStack() as stack:
+            for close in (database.close, *closing):
+                stack.push_async_callback(close)
+            await run_together(stop, engine.run, wake_up.run)
+
+    return Work(body, lambda: engine.ready)
+
+
 def build_scheduler(settings: ServiceSettings) -> Work:
-    """Jobs whose hint was lost, or whose worker is gone, are sent again."""
+    """Jobs whose hint was lost, or whose worker is gone, are sent again; retries whose wake-up was lost are woken."""
     database = open_database(settings, "scheduler")
     sweep = JobSweep(database, interval_seconds=settings.job_sweep_interval_seconds)
+    ledger = RetryLedger(database, settings.service_name)
+    overdue = OverdueRetries(ledger, interval_seconds=settings.event_wake_interval_seconds)
 
     async def body(stop: asyncio.Event) -> None:
         try:
-            await sweep.run(stop)
+            await run_together(stop, sweep.run, overdue.run)
         finally:
             await database.close()
 

@@ -41,12 +41,14 @@ SETTLED = SettledHalf(
 
 
 def record_placed(order_id: UUID, placed: PlacedHalf = PLACED) -> RecordPlacedOrder:
-    return RecordPlacedOrder(claim=InboxClaim("billing.test", "order", uuid4()), order_id=order_id, placed=placed)
+    return RecordPlacedOrder(
+        claim=InboxClaim("billing.test", "order", "key", uuid4()), order_id=order_id, placed=placed
+    )
 
 
 def record_settled(order_id: UUID, settled: SettledHalf | None = None) -> RecordSettledPayment:
     return RecordSettledPayment(
-        claim=InboxClaim("billing.test", "payment", uuid4()),
+        claim=InboxClaim("billing.test", "payment", "key", uuid4()),
         order_id=order_id,
         settled=settled or replace(SETTLED, payment_id=uuid4()),
     )

@@ -30,7 +30,7 @@ def key(text: str | None = None, *, subject: str = "ann", body: str = "same") ->
 
 def delivery(consumer: str = "order.test", source: str = "payment") -> InboxClaim:
     """The claim of an event that was never delivered before."""
-    return InboxClaim(consumer, source, uuid4())
+    return InboxClaim(consumer, source, "key", uuid4())
 
 
 def place_order(**changes: Any) -> PlaceOrder:

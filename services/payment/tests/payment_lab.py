@@ -84,7 +84,7 @@ class PaymentLab:
 def open_payment(order_id: UUID, **changes: Any) -> OpenPayment:
     """The command that a first delivery of `order.placed` makes."""
     values: dict[str, Any] = {
-        "claim": InboxClaim("payment.open-payment", "order", uuid4()),
+        "claim": InboxClaim("payment.open-payment", "order", "key", uuid4()),
         "order_id": order_id,
         "total_minor": 1999,
         "currency": "EUR",

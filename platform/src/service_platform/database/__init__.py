@@ -13,8 +13,10 @@ from .transaction import (
     TransactionPart,
     forbid_in_transaction,
 )
+from .trouble import DATABASE_LOST, is_transient
 
 __all__ = [
+    "DATABASE_LOST",
     "Claim",
     "ClaimRefused",
     "CommitObserver",
@@ -24,4 +26,5 @@ __all__ = [
     "Transaction",
     "TransactionPart",
     "forbid_in_transaction",
+    "is_transient",
 ]

@@ -20,7 +20,7 @@ class ClaimRefused(Exception):
     """The claim is not ours: the work was done, answered or taken over by someone else.
 
     ClaimRefused
-    ├── inbox.AlreadyHandled            the delivery took effect before; skip it
+    ├── inbox.DeliveryRefused           the delivery took effect before, or its turn has not come
     ├── idempotency.AlreadyAnswered     the Idempotency-Key was used; replay the stored answer
     └── jobs.JobFencedOut               a newer run of the job owns it; stop quietly
     """

@@ -1,5 +1,6 @@
 """What a use case refuses, in the domain's words; transports map it once."""
 
+from .description import describe, storable
 from .tree import Conflict, DomainError, Forbidden, Invalid, Malformed, NotFound, Unauthenticated, Unavailable
 
 __all__ = [
@@ -11,4 +12,6 @@ __all__ = [
     "NotFound",
     "Unauthenticated",
     "Unavailable",
+    "describe",
+    "storable",
 ]

@@ -1,144 +1,120 @@
-"""From a Kafka record to the consumers of its event: skip, parse, handle, repeat."""
+"""From a Kafka record to the consumers of its event."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NoReturn, cast
+from typing import Any
 
 from confluent_kafka import Message
-from pydantic import ValidationError
 
-from service_platform.inbox import AlreadyHandled, InboxClaim
-from service_platform.pacing import Backoff, wait_for_any
-from service_platform.telemetry import correlation_scope, get_logger, restore, span
+from service_platform.inbox import InboxClaim, IncomingEvent, RetryClaim, RetryLedger, WakeUp, retry_topic_of
+from service_platform.telemetry import get_logger
 
-from .consumer import Consumer, Delivery
-from .errors import ClaimNotAcquired, Unparsable
-from .event import Event
-from .headers import CORRELATION_ID, EVENT_NAME, Envelope
+from .consumer import Consumer
+from .errors import Unparsable
+from .handling import Handling, persistently
+from .headers import EVENT_NAME, Envelope
 from .log_events import EventBusLogEvent
+from .records import origin, raw_headers, record_key, text_headers
 from .topics import topic_of
-from .transient import is_transient
 
 _log = get_logger()
 
 
-class Abandoned(Exception):
-    """The work was given up because its partition goes; nothing of it was recorded, so it comes again."""
-
-
 class Dispatcher:
-    """Gives each record to every consumer that wants its event, one after the other, until each has handled it.
+    """Gives each record to every consumer that wants its event, one after the other, until each has decided on it.
 
-    A consumer that throws is called again, with growing pauses, for as long as the partition is ours: the record is
-    finished only when every consumer has finished with it. One that had succeeded is not disturbed by that: its inbox
-    row makes a repetition a no-op, also after a crash in between.
+    A consumer has decided when its effect is committed, or when its retry ledger or a dead letter has the event. One
+    that had decided before a crash is not disturbed by the repetition: it finds that out in its first statement.
     """
 
-    def __init__(self, consumers: Sequence[Consumer[Any]]) -> None:
-        names = [consumer.name for consumer in consumers]
-        if doubles := sorted({name for name in names if names.count(name) > 1}):
+    def __init__(self, consumers: Sequence[Consumer[Any]], ledger: RetryLedger, service: str) -> None:
+        self._by_name = {consumer.name: consumer for consumer in consumers}
+        if len(self._by_name) < len(consumers):
+            names = [consumer.name for consumer in consumers]
+            doubles = sorted({name for name in names if names.count(name) > 1})
             raise ValueError(f"consumers with one name would share an inbox, and one would miss events: {doubles}")
         self._wanted: dict[tuple[str, bytes], list[Consumer[Any]]] = defaultdict(list)
         for consumer in consumers:
             self._wanted[topic_of(consumer.event.source), consumer.event.event_name.encode()].append(consumer)
+        self._ledger = ledger
+        self._service = service
+        self._retry_topic = retry_topic_of(service)
 
     @property
     def topics(self) -> list[str]:
         """What must be subscribed to."""
-        return sorted({topic for topic, _ in self._wanted})
+        return sorted({topic for topic, _ in self._wanted} | {self._retry_topic})
 
     def wants(self, message: Message) -> bool:
         """Whether anybody here consumes it: one look at a header, nothing is parsed.
 
         A record without a name is wanted by the error it is.
         """
-        name = _raw_headers(message).get(EVENT_NAME)
+        if message.topic() == self._retry_topic:
+            return True
+        name = raw_headers(message).get(EVENT_NAME)
         return name is None or (message.topic(), name) in self._wanted
 
     async def dispatch(self, message: Message, stopping: asyncio.Event) -> None:
-        """Return when every consumer is done with `message`. Raises `Abandoned` when `stopping` is set before."""
+        """Return when every consumer has decided on `message`. Raises `Abandoned` when `stopping` is set before."""
+        if message.topic() == self._retry_topic:
+            await self._wake(message, stopping)
+        else:
+            await self._deliver(message, stopping)
+
+    async def _deliver(self, message: Message, stopping: asyncio.Event) -> None:
+        headers, key, payload = text_headers(message), record_key(message), message.value() or b""
         try:
-            headers = _headers(message)
             envelope = Envelope.read(headers)
         except Unparsable as error:
-            await _hold(message, error, stopping)
+            await self._bury_nameless(message, error, stopping)
+            return
         for consumer in self._wanted.get((message.topic() or "", envelope.name.encode()), ()):
-            try:
-                event = _parse(message, envelope, consumer.event)
-            except Unparsable as error:
-                await _hold(message, error, stopping)
-            with correlation_scope(headers.get(CORRELATION_ID)), restore(headers), span(f"consume {envelope.name}"):
-                await _until_handled(consumer, event, envelope, stopping)
+            event = IncomingEvent(
+                consumer=consumer.name,
+                source=envelope.source,
+                key=key,
+                event_id=envelope.event_id,
+                name=envelope.name,
+                headers=headers,
+                payload=payload,
+                origin=origin(message),
+            )
+            claim = InboxClaim(event.consumer, event.source, event.key, event.event_id)
+            await Handling(consumer, event, envelope, claim, self._ledger).until_decided(stopping)
 
-
-async def _until_handled(consumer: Consumer[Any], event: Event, envelope: Envelope, stopping: asyncio.Event) -> None:
-    database, handler = Backoff(0.1, 5.0), Backoff(1.0, 60.0)
-    about = {"consumer": consumer.name, "event_name": envelope.name, "event_id": str(envelope.event_id)}
-    while True:
+    async def _wake(self, message: Message, stopping: asyncio.Event) -> None:
+        """Run the event that a wake-up names, if the ledger has it in this attempt."""
         try:
-            await _handle(consumer, event, envelope)
-        except AlreadyHandled:
-            _log.info(EventBusLogEvent.EVENT_KNOWN, **about)
+            wake_up = WakeUp.read(record_key(message), text_headers(message))
+        except ValueError as error:
+            await self._bury_nameless(message, error, stopping)
             return
-        except Exception as error:  # noqa: BLE001 - recorded, and the event stays until it is handled
-            if is_transient(error):
-                pause = database.failed()
-                _log.warning(EventBusLogEvent.DATABASE_TROUBLED, pause_seconds=pause, error=repr(error), **about)
-            else:
-                pause = handler.failed()
-                _log.exception(EventBusLogEvent.HANDLER_FAILED, attempt=handler.failures, pause_seconds=pause, **about)
-        else:
-            _log.debug(EventBusLogEvent.EVENT_HANDLED, **about)
+        consumer = self._by_name.get(wake_up.consumer)
+        if consumer is None:
+            # A process of another version: the ledger's overdue sweep wakes it again until somebody knows it.
+            _log.warning(EventBusLogEvent.CONSUMER_UNKNOWN, consumer=wake_up.consumer, event_id=str(wake_up.event_id))
             return
-        await wait_for_any(stopping, seconds=pause)
-        if stopping.is_set():
-            raise Abandoned
+        event = await persistently(lambda: self._ledger.entry(wake_up), stopping, consumer=consumer.name)
+        if event is not None:
+            claim = RetryClaim(wake_up, self._service)
+            handling = Handling(consumer, event, Envelope.read(event.headers), claim, self._ledger)
+            await handling.until_decided(stopping)
 
-
-async def _handle(consumer: Consumer[Any], event: Event, envelope: Envelope) -> None:
-    claim = InboxClaim(consumer.name, envelope.source, envelope.event_id)
-    await consumer.handle(
-        Delivery(event=event, claim=claim, event_id=envelope.event_id, key=event.key, occurred_at=envelope.occurred_at)
-    )
-    if not claim.was_acquired:
-        raise ClaimNotAcquired(
-            f"{consumer.name} returned without its claim: open the transaction with "
-            "`transaction(claim=delivery.claim)`, or a redelivery takes effect twice"
+    async def _bury_nameless(self, message: Message, error: Exception, stopping: asyncio.Event) -> None:
+        place = origin(message)
+        await persistently(
+            lambda: self._ledger.bury_nameless(
+                key=record_key(message),
+                headers=text_headers(message),
+                payload=message.value() or b"",
+                origin=place,
+                error=error,
+            ),
+            stopping,
+            origin=place,
         )
-
-
-async def _hold(message: Message, error: Unparsable, stopping: asyncio.Event) -> NoReturn:
-    """Keep the partition where it is and say so once a minute: passing on would lose the message."""
-    while not stopping.is_set():
-        _log.error(
-            EventBusLogEvent.MESSAGE_UNPARSABLE,
-            topic=message.topic(),
-            partition=message.partition(),
-            offset=message.offset(),
-            error=str(error),
-        )
-        await wait_for_any(stopping, seconds=60)
-    raise Abandoned
-
-
-def _raw_headers(message: Message) -> dict[str, bytes | None]:
-    return dict(cast("list[tuple[str, bytes | None]]", message.headers() or []))
-
-
-def _headers(message: Message) -> dict[str, str]:
-    try:
-        return {name: value.decode() for name, value in _raw_headers(message).items() if value is not None}
-    except UnicodeDecodeError as error:
-        raise Unparsable(f"a header is not UTF-8: {error}") from error
-
-
-def _parse(message: Message, envelope: Envelope, event: type[Event]) -> Event:
-    if envelope.version < event.version:
-        raise Unparsable(f"{envelope.name} has version {envelope.version}, {event.__name__} reads {event.version} up")
-    try:
-        return event.parse(message.value() or b"")
-    except ValidationError as error:
-        raise Unparsable(f"{envelope.name} {envelope.event_id} is no {event.__name__}: {error}") from error
+        _log.error(EventBusLogEvent.MESSAGE_BURIED, origin=place, error=str(error))

@@ -10,7 +10,8 @@ from typing import Any
 from confluent_kafka import Message
 from sqlalchemy import text
 
-from service_platform.database import Database
+from service_platform.database import Database, is_transient
+from service_platform.inbox import RetryLedger, RetryPolicy
 from service_platform.pacing import Backoff, wait_for_any
 from service_platform.telemetry import get_logger
 
@@ -19,7 +20,6 @@ from .dispatch import Dispatcher
 from .fetcher import Fetcher, Place
 from .log_events import EventBusLogEvent
 from .partition import Partition
-from .transient import is_transient
 
 _STOP_SECONDS = 10.0
 _GRACE_SECONDS = 2.0
@@ -28,25 +28,38 @@ _log = get_logger()
 
 
 class ConsumerEngine:
-    """Runs a service's consumers as one member of its group. Any number of engines may share the group.
+    """Runs the consumers of `service` as one member of its group. Any number of engines may share the group.
 
-    A message's offset is committed only after every consumer of its event has handled it, and within a partition
-    messages are handled in order. A rebalance, a stop and a kill at any point lose nothing and at most have messages
-    delivered again. A stop finishes the message at hand within 10 s and hands back the rest.
+    Up to `concurrency` messages are in a handler at once: messages of one key in the order of the log, of different
+    keys side by side. A message's offset is committed only after every consumer of its event has decided on it, and
+    none before it is unfinished. A rebalance, a stop and a kill at any point lose nothing and at most have messages
+    delivered again. A stop finishes the messages at hand within 10 s and hands back the rest.
+
+    A consumer that throws has its event retried later, with the events of its key behind it, and buried after
+    `event.attempts` failures. A database in trouble is waited for instead, and counts against no event.
 
     Crash points. Before the handler's COMMIT: nothing took effect, the message comes again. Between that COMMIT and
-    the commit of the offset: it comes again, and the inbox makes it a no-op.
+    the commit of the offset: it comes again, and the inbox makes it a no-op. The same holds for the transaction that
+    records a failure.
 
     A broker that is not there yet, and a topic that is not, are waited for.
     """
 
     def __init__(
-        self, database: Database, *, consumers: Sequence[Consumer[Any]], group: str, bootstrap_servers: str
+        self,
+        database: Database,
+        *,
+        consumers: Sequence[Consumer[Any]],
+        service: str,
+        bootstrap_servers: str,
+        concurrency: int = 10,
+        retry: RetryPolicy | None = None,
     ) -> None:
         self._database = database
-        self._dispatcher = Dispatcher(consumers)
-        self._group = group
+        self._dispatcher = Dispatcher(consumers, RetryLedger(database, service, retry), service)
+        self._group = service
         self._bootstrap_servers = bootstrap_servers
+        self._concurrency = concurrency
         self._member: _Member | None = None
 
     @property
@@ -59,7 +72,7 @@ class ConsumerEngine:
         await self._wait_for_database(stop)
         if stop.is_set():
             return
-        self._member = _Member(self._dispatcher, self._group, self._bootstrap_servers)
+        self._member = _Member(self._dispatcher, self._group, self._bootstrap_servers, self._concurrency)
         try:
             await self._member.run(stop)
         finally:
@@ -84,8 +97,9 @@ class ConsumerEngine:
 class _Member:
     """One membership: the fetcher on its thread, and the partitions on the event loop."""
 
-    def __init__(self, dispatcher: Dispatcher, group: str, bootstrap_servers: str) -> None:
+    def __init__(self, dispatcher: Dispatcher, group: str, bootstrap_servers: str, concurrency: int) -> None:
         self._dispatcher = dispatcher
+        self._slots = asyncio.Semaphore(concurrency)
         self._partitions: dict[Place, Partition] = {}
         self._loop = asyncio.get_running_loop()
         self._failure: asyncio.Future[None] = self._loop.create_future()
@@ -135,7 +149,7 @@ class _Member:
             _log.error(EventBusLogEvent.WORK_ABANDONED, partitions=[f"{topic}/{number}" for topic, number in places])
 
     async def _assign(self, place: Place) -> Partition:
-        partition = self._partitions[place] = Partition(*place, self._dispatcher, self._fail)
+        partition = self._partitions[place] = Partition(*place, self._dispatcher, self._slots, self._fail)
         return partition
 
     def _take(self, batches: dict[Place, list[Message]]) -> None:

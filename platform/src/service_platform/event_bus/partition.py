@@ -1,4 +1,4 @@
-"""One assigned partition: its messages in order, and how far it may be committed."""
+"""One assigned partition: its messages in lanes by key, and how far it may be committed."""
 
 from __future__ import annotations
 
@@ -10,39 +10,46 @@ from confluent_kafka import Message
 
 from service_platform.telemetry import get_logger
 
-from .dispatch import Abandoned, Dispatcher
+from .dispatch import Dispatcher
+from .handling import Abandoned
 from .log_events import EventBusLogEvent
 from .watermark import Watermark
 
 # A partition with more than this in hand is paused, and resumed at half of it.
 MAX_MESSAGES = 1000
 MAX_BYTES = 4 * 1024 * 1024
-_SKIPPED_IN_ONE_GO = 200
 
 _log = get_logger()
 
 
 class Partition:
-    """Works off the messages of one partition, one at a time, in the order of the log.
+    """Works off the messages of one partition: those of a key in the order of the log, those of other keys beside.
 
-    Lives on the event loop. The fetching thread calls nothing here; it reads `position`, `is_full` and `has_room`,
-    single values that only the loop writes.
+    `slots` bounds how many messages are in a handler at once, over all partitions. Lives on the event loop. The
+    fetching thread calls nothing here; it reads `position`, `is_full` and `has_room`, single values that only the
+    loop writes.
     """
 
     def __init__(
-        self, topic: str, number: int, dispatcher: Dispatcher, failed: Callable[[BaseException], None]
+        self,
+        topic: str,
+        number: int,
+        dispatcher: Dispatcher,
+        slots: asyncio.Semaphore,
+        failed: Callable[[BaseException], None],
     ) -> None:
         self.topic = topic
         self.number = number
         self._dispatcher = dispatcher
-        self._queue: deque[Message] = deque()
+        self._slots = slots
+        self._failed = failed
+        self._lanes: dict[bytes, deque[Message]] = {}
+        self._waiting: set[asyncio.Task[None]] = set()
+        self._busy: set[asyncio.Task[None]] = set()
+        self._messages = 0
         self._bytes = 0
         self._watermark = Watermark()
-        self._arrived = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._failed = failed
-        self._task = asyncio.create_task(self._work(), name=f"{topic}/{number}")
-        self._task.add_done_callback(self._report)
 
     @property
     def position(self) -> int | None:
@@ -51,57 +58,71 @@ class Partition:
 
     @property
     def is_full(self) -> bool:
-        return len(self._queue) >= MAX_MESSAGES or self._bytes >= MAX_BYTES
+        return self._messages >= MAX_MESSAGES or self._bytes >= MAX_BYTES
 
     @property
     def has_room(self) -> bool:
-        return len(self._queue) <= MAX_MESSAGES // 2 and self._bytes <= MAX_BYTES // 2
+        return self._messages <= MAX_MESSAGES // 2 and self._bytes <= MAX_BYTES // 2
 
     def add(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._watermark.start(_offset(message))
+            if not self._dispatcher.wants(message):
+                self._watermark.finish(_offset(message))
+                continue
+            self._messages += 1
             self._bytes += _size(message)
-        self._queue.extend(messages)
-        self._arrived.set()
+            key = _key(message)
+            lane = self._lanes.get(key)
+            if lane is not None:
+                lane.append(message)
+            else:
+                self._lanes[key] = deque([message])
+                task = asyncio.create_task(self._work_off(key), name=f"{self.topic}/{self.number}")
+                self._waiting.add(task)
+                task.add_done_callback(self._ended)
 
     async def stop(self, within_seconds: float) -> None:
-        """Finish the message at hand, or give it up after the bound; begin no other.
+        """Finish the messages at hand, or give them up after the bound; begin no other.
 
         What was given up is never committed: its transaction rolls back, and its next owner has it delivered again.
         """
         self._stopping.set()
-        await asyncio.wait({self._task}, timeout=within_seconds)
-        if not self._task.done():
+        for task in self._waiting:
+            task.cancel()
+        busy = set(self._busy)
+        if not busy:
+            return
+        _, unfinished = await asyncio.wait(busy, timeout=within_seconds)
+        if unfinished:
             _log.warning(EventBusLogEvent.WORK_ABANDONED, topic=self.topic, partition=self.number)
-            self._task.cancel()
-            await asyncio.wait({self._task}, timeout=1.0)
+            for task in unfinished:
+                task.cancel()
+            await asyncio.wait(unfinished, timeout=1.0)
 
-    async def _work(self) -> None:
-        while not self._stopping.is_set():
-            self._arrived.clear()
-            await self._work_off()
-            if not self._stopping.is_set():
-                await self._wait()
-
-    async def _work_off(self) -> None:
-        skipped = 0
-        while self._queue and not self._stopping.is_set():
-            message = self._queue[0]
-            if self._dispatcher.wants(message):
-                await self._dispatcher.dispatch(message, self._stopping)
-            elif (skipped := skipped + 1) % _SKIPPED_IN_ONE_GO == 0:
-                await asyncio.sleep(0)
-            self._queue.popleft()
+    async def _work_off(self, key: bytes) -> None:
+        """Handle what is in the lane, one after the other, until it is empty."""
+        task = asyncio.current_task()
+        assert task is not None
+        lane = self._lanes[key]
+        while lane:
+            if self._stopping.is_set():
+                return
+            async with self._slots:
+                self._waiting.discard(task)
+                self._busy.add(task)
+                await self._dispatcher.dispatch(lane[0], self._stopping)
+            message = lane.popleft()
+            self._messages -= 1
             self._bytes -= _size(message)
             self._watermark.finish(_offset(message))
+            self._busy.discard(task)
+            self._waiting.add(task)
+        del self._lanes[key]
 
-    async def _wait(self) -> None:
-        waits = {asyncio.ensure_future(self._arrived.wait()), asyncio.ensure_future(self._stopping.wait())}
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for wait in waits:
-            wait.cancel()
-
-    def _report(self, task: asyncio.Task[None]) -> None:
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._waiting.discard(task)
+        self._busy.discard(task)
         if task.cancelled():
             return
         error = task.exception()
@@ -117,3 +138,8 @@ def _offset(message: Message) -> int:
 
 def _size(message: Message) -> int:
     return len(message.value() or b"")
+
+
+def _key(message: Message) -> bytes:
+    key = message.key()
+    return key if isinstance(key, bytes) else b""

@@ -1,39 +1,41 @@
-"""The claim that makes a redelivery a no-op."""
+"""The claim that makes a redelivery a no-op and keeps a key in order."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
-from sqlalchemy import text
+from service_platform.database import Transaction
+from service_platform.outbox import append
 
-from service_platform.database import ClaimRefused, Transaction
+from .errors import AlreadyBuried, AlreadyHandled, AlreadyRetrying, DeliveryRefused, KeyBlocked, StaleWakeUp
+from .statements import call
+from .wake_up import WakeUp
 
-_INSERT = text(
-    """
-    INSERT INTO inbox (consumer, source, event_id, handled_at)
-    VALUES (:consumer, :source, :event_id, platform_now())
-    ON CONFLICT DO NOTHING
-    RETURNING true
-    """
-)
+_REFUSALS: dict[str, type[DeliveryRefused]] = {
+    "handled": AlreadyHandled,
+    "retrying": AlreadyRetrying,
+    "buried": AlreadyBuried,
+    "blocked": KeyBlocked,
+    "stale": StaleWakeUp,
+}
 
-
-class AlreadyHandled(ClaimRefused):
-    """This consumer has handled this event: the delivery is a duplicate and changes nothing."""
+_CLAIM = "SELECT inbox_claim($1, $2, $3, $4)"
+_CLAIM_RETRY = "SELECT verdict, wake_event, wake_attempts, wake_at FROM inbox_claim_retry($1, $2, $3, $4, $5::int2)"
 
 
 class InboxClaim:
-    """One consumer's right to handle one event, once.
+    """One consumer's right to handle one event, once, in the order of its key.
 
-    The row is written by the transaction that holds the effect, as its first statement: both exist or neither does.
-    Two deliveries at the same instant meet at the row: the second waits for the first one's end, is refused if that
-    committed and runs if it rolled back. `source` is the publishing service, carried unchanged through every retry,
-    so an event is known again whichever topic it comes from; each consumer of an event has its own claim.
+    The inbox row is written by the transaction that holds the effect, as its first statement: both exist or neither
+    does. Deliveries of one key to one consumer come one after the other, each waiting for the other's end. `source`
+    is the publishing service, carried unchanged through every retry, so an event is known again whichever topic it
+    comes from; each consumer of an event has its own claim.
     """
 
-    def __init__(self, consumer: str, source: str, event_id: UUID) -> None:
+    def __init__(self, consumer: str, source: str, key: str, event_id: UUID) -> None:
         self.consumer = consumer
         self.source = source
+        self.key = key
         self.event_id = event_id
         self._was_acquired = False
 
@@ -43,10 +45,33 @@ class InboxClaim:
         return self._was_acquired
 
     async def acquire(self, tx: Transaction) -> None:
-        """Claim the event in `tx`. Raises `AlreadyHandled`."""
-        inserted = await tx.session.scalar(
-            _INSERT, {"consumer": self.consumer, "source": self.source, "event_id": self.event_id}
-        )
-        if inserted is None:
-            raise AlreadyHandled(f"{self.consumer} has handled event {self.event_id} of {self.source}")
+        """Claim the event in `tx`. Raises the `DeliveryRefused` that says why it is not to run now."""
+        verdict = await self._decide(tx)
+        if verdict != "claimed":
+            raise _REFUSALS[verdict](f"{self.consumer}: event {self.event_id} of {self.source} is {verdict}")
         self._was_acquired = True
+
+    async def _decide(self, tx: Transaction) -> str:
+        [(verdict,)] = await call(tx, _CLAIM, self.consumer, self.source, self.key, self.event_id)
+        return str(verdict)
+
+
+class RetryClaim(InboxClaim):
+    """The same right, for an event that the retry ledger holds: it leaves the ledger in its effect's transaction.
+
+    The same transaction wakes the event behind it, so a key neither stands still nor has two heads.
+    """
+
+    def __init__(self, wake_up: WakeUp, service: str) -> None:
+        super().__init__(wake_up.consumer, wake_up.source, wake_up.key, wake_up.event_id)
+        self._attempts = wake_up.attempts
+        self._service = service
+
+    async def _decide(self, tx: Transaction) -> str:
+        [(verdict, event_id, attempts, not_before)] = await call(
+            tx, _CLAIM_RETRY, self.consumer, self.source, self.key, self.event_id, self._attempts
+        )
+        if event_id is not None:
+            next_head = WakeUp(self.consumer, self.source, self.key, event_id, attempts, not_before)
+            append(next_head.message(self._service), tx)
+        return str(verdict)

@@ -8,12 +8,13 @@ from uuid import UUID
 
 from tenacity import RetryCallState, retry, retry_if_exception_type, stop_after_delay, wait_random_exponential
 
+from service_platform.database import DATABASE_LOST
 from service_platform.telemetry import get_logger
 
 from .kind import JobKind, PayloadT
 from .log_events import JobsLogEvent
 from .run import CLAIMED, JobRun
-from .statements import DATABASE_LOST, ClaimRow, JobStatements
+from .statements import ClaimRow, JobStatements
 
 _PATIENCE_SECONDS = 20.0
 

@@ -10,13 +10,12 @@ from collections.abc import Callable
 
 import asyncpg
 
-from service_platform.database import DatabaseAddress
+from service_platform.database import DATABASE_LOST, DatabaseAddress
 from service_platform.telemetry import get_logger
 
 from .drain import Drain
 from .lease import Ending, Lease
 from .log_events import JobsLogEvent
-from .statements import DATABASE_LOST
 
 _ROUND_SECONDS = 0.2
 _ANSWER_SECONDS = 5.0

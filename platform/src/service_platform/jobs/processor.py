@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Generic
 from uuid import UUID
 
+from service_platform.errors import describe
 from service_platform.telemetry import correlation_scope, get_logger, restore, span
 
 from .claim import ClaimedJob, claim
@@ -104,7 +104,7 @@ class FencedProcessor(Generic[PayloadT]):
         status = await statements.fail(
             job.job_id,
             expected_token=job.row.token,
-            error=_storable(error),
+            error=describe(error),
             retry_in_seconds=self.kind.pause_after(job.row.claims),
             max_claims=self.kind.max_claims,
         )
@@ -117,15 +117,6 @@ class FencedProcessor(Generic[PayloadT]):
 def _still_ours(matched: bool) -> None:
     if not matched:
         raise JobFencedOut("settling found that another run owns the job, or that it is finished")
-
-
-def _storable(error: Exception) -> str:
-    """The error and where it came from, as a text that PostgreSQL can hold."""
-    text = f"{type(error).__name__}: {error}"
-    frames = traceback.extract_tb((error.__cause__ or error).__traceback__)
-    if frames:
-        text += f"\nat {frames[-1].name} ({frames[-1].filename.rsplit('/', 1)[-1]}:{frames[-1].lineno})"
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
 def _about(job: ClaimedJob) -> dict[str, object]:

@@ -14,15 +14,10 @@ from typing import Literal
 from uuid import UUID
 
 import asyncpg
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from service_platform.database import Database, Transaction
 
 from .fenced_out import JobFencedOut
-
-# What a lost, restarting or overloaded database looks like, from SQLAlchemy's pool or from asyncpg itself.
-DATABASE_LOST = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError, PoolTimeout)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ import asyncio
 import contextlib
 import random
 
-from service_platform.database import Database
+from service_platform.database import DATABASE_LOST, Database
 from service_platform.telemetry import get_logger
 
 from .log_events import JobsLogEvent
-from .statements import DATABASE_LOST, JobStatements
+from .statements import JobStatements
 
 RESEND_AFTER_SECONDS = 60.0
 """How long a job may wait after its hint was sent until the hint is sent again; doubles with each sweep, up to 64x."""

@@ -8,17 +8,15 @@ that a process takes to start. Tests compose the same parts with others at the e
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from service_platform.bootstrap import open_database
+from service_platform.bootstrap import open_database, run_consumers
 from service_platform.database import Database
-from service_platform.event_bus import ConsumerEngine, EventBus
+from service_platform.event_bus import Consumer, EventBus
 from service_platform.jobs import FencedProcessor, Processors
-from service_platform.outbox import WakeUp
-from service_platform.process import Work, run_together
+from service_platform.process import Work
 
 from .domain.invoices import (
     DeliveryTable,
@@ -67,24 +65,14 @@ def build_api(settings: BillingSettings) -> FastAPI:
 
 
 def build_consumer(settings: BillingSettings) -> Work:
-    """What others tell, and the wake-up of the relay for what that leads to."""
+    """What others tell."""
     database = open_database(settings, "consumer")
     invoices = invoice_service(database)
-    engine = ConsumerEngine(
-        database,
-        consumers=[RecordPlacedOrderOnOrderPlaced(invoices), RecordSettledPaymentOnPaymentSettled(invoices)],
-        group=settings.service_name,
-        bootstrap_servers=settings.kafka_bootstrap_servers,
-    )
-    wake_up = WakeUp(database)
-
-    async def body(stop: asyncio.Event) -> None:
-        try:
-            await run_together(stop, engine.run, wake_up.run)
-        finally:
-            await database.close()
-
-    return Work(body, lambda: engine.ready)
+    consumers: list[Consumer[Any]] = [
+        RecordPlacedOrderOnOrderPlaced(invoices),
+        RecordSettledPaymentOnPaymentSettled(invoices),
+    ]
+    return run_consumers(settings, database, consumers)
 
 
 def build_processors(settings: BillingSettings) -> Processors:

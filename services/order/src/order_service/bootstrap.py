@@ -8,15 +8,14 @@ that a process takes to start. Tests compose the same parts with others at the e
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from service_platform.bootstrap import open_database
+from service_platform.bootstrap import open_database, run_consumers
 from service_platform.database import Database
-from service_platform.event_bus import ConsumerEngine, EventBus
+from service_platform.event_bus import Consumer, EventBus
 from service_platform.jobs import FencedProcessor, Processors
 from service_platform.outbox import WakeUp
 from service_platform.process import Body, Work
@@ -60,27 +59,15 @@ def build_api(settings: OrderSettings) -> Api:
 
 
 def build_consumer(settings: OrderSettings) -> Work:
-    """What others tell. Nothing of this publishes, so no relay waits to hear of it."""
+    """What others tell."""
     database = open_database(settings, "consumer")
     orders = order_service(database)
-    engine = ConsumerEngine(
-        database,
-        consumers=[
-            MarkPaidOnPaymentSettled(orders),
-            MarkDeclinedOnPaymentDeclined(orders),
-            RecordInvoiceOnInvoiceIssued(orders),
-        ],
-        group=settings.service_name,
-        bootstrap_servers=settings.kafka_bootstrap_servers,
-    )
-
-    async def body(stop: asyncio.Event) -> None:
-        try:
-            await engine.run(stop)
-        finally:
-            await database.close()
-
-    return Work(body, lambda: engine.ready)
+    consumers: list[Consumer[Any]] = [
+        MarkPaidOnPaymentSettled(orders),
+        MarkDeclinedOnPaymentDeclined(orders),
+        RecordInvoiceOnInvoiceIssued(orders),
+    ]
+    return run_consumers(settings, database, consumers)
 
 
 def build_processors(settings: OrderSettings) -> Processors:

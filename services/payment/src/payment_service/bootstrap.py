@@ -8,17 +8,15 @@ that a process takes to start. Tests compose the same parts with others at the e
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from service_platform.bootstrap import open_database
+from service_platform.bootstrap import open_database, run_consumers
 from service_platform.database import Database
-from service_platform.event_bus import ConsumerEngine, EventBus
+from service_platform.event_bus import EventBus
 from service_platform.jobs import FencedProcessor, Processors
-from service_platform.outbox import WakeUp
-from service_platform.process import Work, run_together
+from service_platform.process import Work
 
 from .domain.payments import CardProvider, PaymentQueries, PaymentService, PaymentTable
 from .integrations import StripeCardProvider
@@ -52,25 +50,11 @@ def build_api(settings: PaymentSettings) -> FastAPI:
 
 
 def build_consumer(settings: PaymentSettings) -> Work:
-    """What others tell, and the wake-up of the relay for what that leads to."""
+    """What others tell."""
     database = open_database(settings, "consumer")
     provider = _card_provider(settings)
     consumers = [OpenPaymentOnOrderPlaced(payment_service(database, provider))]
-    engine = ConsumerEngine(
-        database,
-        consumers=consumers,
-        group=settings.service_name,
-        bootstrap_servers=settings.kafka_bootstrap_servers,
-    )
-    wake_up = WakeUp(database)
-
-    async def body(stop: asyncio.Event) -> None:
-        async with contextlib.AsyncExitStack() as closing:
-            for close in (database.close, provider.close):
-                closing.push_async_callback(close)
-            await run_together(stop, engine.run, wake_up.run)
-
-    return Work(body, lambda: engine.ready)
+    return run_consumers(settings, database, consumers, closing=[provider.close])
 
 
 def build_processors(settings: PaymentSettings) -> Processors:

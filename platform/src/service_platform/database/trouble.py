@@ -1,10 +1,13 @@
-"""Telling the database's trouble from the handler's."""
+"""Telling the database's trouble from the caller's."""
 
 from __future__ import annotations
 
 import asyncpg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError, PoolTimeout)
+"""What a lost, restarting or overloaded database looks like to a loop that runs no statements of others."""
 
 _CLASSES = (
     "08",  # connection
