@@ -72,14 +72,16 @@ def kafka(stack: Stack) -> str:
 
 @pytest.fixture
 def source(kafka: str) -> Iterator[str]:
-    """A publishing service that nobody else has, with its topic of three partitions."""
+    """A service that nobody else has, with its topics of three partitions."""
     name = f"s{uuid4().hex[:10]}"
+    topics = [f"events.{name}", f"events.{name}.retry", f"events.{name}.dlq"]
     admin = AdminClient({"bootstrap.servers": kafka})
     settings = {"max.message.bytes": str(1024 * 1024)}
-    made = admin.create_topics([NewTopic(f"events.{name}", 3, 1, config=settings)], operation_timeout=15)
-    made[f"events.{name}"].result()
+    made = admin.create_topics([NewTopic(topic, 3, 1, config=settings) for topic in topics], operation_timeout=15)
+    for answer in made.values():
+        answer.result()
     yield name
-    admin.delete_topics([f"events.{name}"])
+    admin.delete_topics(topics)
 
 
 @pytest.fixture(scope="session")

@@ -3,117 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, TypeAlias
+from typing import Any
 from uuid import uuid4
 
-import asyncpg
 import pytest
-from bus_lab import event_class, relaying_to_kafka
-from confluent_kafka import Consumer as KafkaConsumer
-from confluent_kafka import Producer, TopicPartition
+from bus_lab import event_class
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from consuming_lab import (
+    Owner,
+    committed,
+    consuming,
+    effects_of,
+    make_effects,
+    produce_again,
+    publish,
+    running,
+    write_effect,
+)
 from probing import eventually
 from sqlalchemy import text
 
 from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
-from service_platform.event_bus import Consumer, ConsumerEngine, Delivery, Event, EventBus, fetcher
-
-Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
-Handler = Callable[[Delivery[Any]], Awaitable[None]]
+from service_platform.event_bus import ConsumerEngine, Delivery, fetcher
 
 
 @pytest.fixture(autouse=True)
 async def effects(owner: Owner) -> None:
-    """Where consumers leave their effects."""
-    await owner.execute(
-        "CREATE TABLE effect (at bigint GENERATED ALWAYS AS IDENTITY, consumer text, key text, number int);"
-        "GRANT ALL ON effect TO platform_app"
-    )
-
-
-def consuming(event: type[Event], name: str, handler: Handler) -> Consumer[Any]:
-    class Reacts(Consumer[Event]):
-        async def handle(self, delivery: Delivery[Event]) -> None:
-            await handler(delivery)
-
-    Reacts.name, Reacts.event = name, event
-    return Reacts()
-
-
-def write_effect(database: Database, consumer: str = "c") -> Handler:
-    async def handle(delivery: Delivery[Any]) -> None:
-        async with database.transaction(claim=delivery.claim) as tx:
-            await tx.session.execute(
-                text("INSERT INTO effect (consumer, key, number) VALUES (:c, :k, :n)"),
-                {"c": consumer, "k": delivery.event.thing_id, "n": delivery.event.number},
-            )
-
-    return handle
-
-
-@contextlib.asynccontextmanager
-async def running(
-    database: Database, kafka: str, group: str, *consumers: Consumer[Any]
-) -> AsyncIterator[ConsumerEngine]:
-    engine = ConsumerEngine(database, consumers=consumers, group=group, bootstrap_servers=kafka)
-    stop = asyncio.Event()
-    task = asyncio.create_task(engine.run(stop))
-    try:
-        yield engine
-    finally:
-        stop.set()
-        async with asyncio.timeout(20):
-            await task
-
-
-async def publish(database: Database, kafka: str, owner: Owner, *events: Event) -> None:
-    async with database.transaction() as tx:
-        for event in events:
-            await EventBus(event.source).publish(event, tx)
-    async with relaying_to_kafka(database, kafka, poll_seconds=0.05):
-        await eventually(
-            lambda: owner.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NULL"),
-            until=lambda n: n == 0,
-            what="all events are sent",
-        )
-
-
-async def effects_of(owner: Owner, consumer: str = "c") -> list[tuple[str, int]]:
-    rows = await owner.fetch("SELECT key, number FROM effect WHERE consumer = $1 ORDER BY at", consumer)
-    return [(row["key"], row["number"]) for row in rows]
-
-
-def committed(kafka: str, group: str, source: str) -> int:
-    """The sum of the group's committed offsets over the topic's three partitions."""
-    consumer = KafkaConsumer({"bootstrap.servers": kafka, "group.id": group})
-    offsets = consumer.committed([TopicPartition(f"events.{source}", n) for n in range(3)], timeout=10)
-    consumer.close()
-    return sum(max(0, offset.offset) for offset in offsets)
-
-
-def produce_again(kafka: str, source: str, count: int = 1) -> int:
-    """Send what stands in the topic again, as a relay does that was killed before it marked. Returns how many."""
-    reader = KafkaConsumer({"bootstrap.servers": kafka, "group.id": "again", "enable.auto.commit": False})
-    places = [TopicPartition(f"events.{source}", n, 0) for n in range(3)]
-    ends = {place.partition: reader.get_watermark_offsets(place, timeout=10)[1] for place in places}
-    reader.assign(places)
-    messages = []
-    while len(messages) < sum(ends.values()):
-        messages += reader.consume(100, timeout=1)
-    reader.close()
-    producer = Producer({"bootstrap.servers": kafka})
-    for _ in range(count):
-        for message in messages:
-            producer.produce(message.topic(), message.value(), message.key(), headers=message.headers())
-    producer.flush(10)
-    return count * len(messages)
+    await make_effects(owner)
 
 
 async def test_a_redelivered_event_takes_effect_once(database: Database, owner: Owner, kafka: str, source: str) -> None:
@@ -145,69 +66,7 @@ def test_two_consumers_with_one_name_are_refused(database: Database) -> None:
     happened = event_class("s")
     twice = [consuming(happened, "same", write_effect(database)) for _ in range(2)]
     with pytest.raises(ValueError, match="same"):
-        ConsumerEngine(database, consumers=twice, group="g", bootstrap_servers="127.0.0.1:1")
-
-
-async def test_a_throwing_consumer_is_repeated_and_moves_no_offset(
-    database: Database, owner: Owner, kafka: str, source: str
-) -> None:
-    happened = event_class(source)
-    await publish(database, kafka, owner, happened(thing_id="k", number=1), happened(thing_id="k", number=2))
-    calls: Counter[int] = Counter()
-    heal = asyncio.Event()
-    write = write_effect(database)
-
-    async def sick(delivery: Delivery[Any]) -> None:
-        calls[delivery.event.number] += 1
-        if delivery.event.number == 1 and not heal.is_set():
-            raise RuntimeError("not today")
-        await write(delivery)
-
-    healthy = consuming(happened, "healthy", write_effect(database, "healthy"))
-    async with running(database, kafka, source, healthy, consuming(happened, "c", sick)):
-        await eventually(lambda: calls[1], until=lambda n: n >= 3, what="it is tried again")
-        assert calls[2] == 0, "what follows in the partition waits"
-        assert await asyncio.to_thread(committed, kafka, source, source) == 0
-        assert await effects_of(owner, "healthy") == [("k", 1)]
-        heal.set()
-        await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 2, what="both take effect")
-    assert await effects_of(owner) == await effects_of(owner, "healthy") == [("k", 1), ("k", 2)]
-    assert await asyncio.to_thread(committed, kafka, source, source) == 2
-
-
-async def test_stopped_in_a_repetition_it_hands_the_event_to_the_next_one(
-    database: Database, owner: Owner, kafka: str, source: str
-) -> None:
-    happened = event_class(source)
-    await publish(database, kafka, owner, happened(thing_id="k", number=1))
-    tried = asyncio.Event()
-
-    async def throw(_: Delivery[Any]) -> None:
-        tried.set()
-        raise RuntimeError("never")
-
-    async with running(database, kafka, source, consuming(happened, "c", throw)):
-        await tried.wait()
-        before = time.monotonic()
-    assert time.monotonic() - before < 5, "a pause does not delay the stop"
-    async with running(database, kafka, source, consuming(happened, "c", write_effect(database))):
-        await eventually(lambda: effects_of(owner), until=lambda seen: seen == [("k", 1)], what="the next one has it")
-
-
-async def test_a_handler_that_forgets_its_claim_is_an_error(
-    database: Database, owner: Owner, kafka: str, source: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    happened = event_class(source)
-    await publish(database, kafka, owner, happened(thing_id="k"))
-    calls: list[int] = []
-
-    async def forgetful(delivery: Delivery[Any]) -> None:
-        calls.append(delivery.event.number)
-
-    async with running(database, kafka, source, consuming(happened, "c", forgetful)):
-        await eventually(lambda: len(calls), until=lambda n: n >= 2, what="it is repeated, as a throw is")
-    assert await asyncio.to_thread(committed, kafka, source, source) == 0
-    assert "ClaimNotAcquired" in capsys.readouterr().out
+        ConsumerEngine(database, consumers=twice, service="g", bootstrap_servers="127.0.0.1:1")
 
 
 async def test_a_database_that_goes_away_in_mid_effect_costs_nothing(
@@ -248,33 +107,6 @@ async def test_events_of_no_interest_are_passed_over_unread(
             until=lambda n: n == 1002,
             what="the others are finished too",
         )
-
-
-@pytest.fixture(params=[{}, {"event-name": b"thing.happened", "event-id": b"no uuid"}], ids=["bare", "no-uuid"])
-def unparsable(kafka: str, source: str, request: pytest.FixtureRequest) -> str:
-    """A source with a record that nobody can read at the head of one partition."""
-    producer = Producer({"bootstrap.servers": kafka})
-    producer.produce(f"events.{source}", b"{}", partition=0, headers=request.param)
-    producer.flush(10)
-    return source
-
-
-async def test_what_cannot_be_parsed_stops_its_partition_loudly_and_is_not_lost(
-    database: Database, owner: Owner, kafka: str, unparsable: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source = unparsable
-    happened = event_class(source)
-    await publish(database, kafka, owner, *(happened(thing_id=f"k{n}", number=n) for n in range(30)))
-    async with running(database, kafka, source, consuming(happened, "c", write_effect(database))) as engine:
-        seen = await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) > 5, what="partitions flow")
-        await eventually(
-            lambda: asyncio.to_thread(committed, kafka, source, source),
-            until=lambda n: n >= len(seen),
-            what="the other partitions are committed",
-        )
-        assert engine.ready
-    assert await asyncio.to_thread(committed, kafka, source, source) < 31, "the unparsable one is not passed"
-    assert "event_bus.message.unparsable" in capsys.readouterr().out
 
 
 async def test_a_handler_slower_than_every_limit_of_the_group_keeps_its_membership(
@@ -357,11 +189,11 @@ async def test_a_consumer_killed_between_effect_and_offset_has_one_effect(
     happened = event_class(source)
     await publish(database, kafka, owner, *(happened(thing_id="k", number=n) for n in range(5)))
     consumer = consuming(happened, "c", write_effect(database))
-    async with running(database, kafka, "first group", consumer):
+    async with running(database, kafka, "first-group", consumer):
         await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 5, what="all take effect")
-    async with running(database, kafka, "knows no offset", consumer):
+    async with running(database, kafka, "knows-no-offset", consumer):
         await eventually(
-            lambda: asyncio.to_thread(committed, kafka, "knows no offset", source),
+            lambda: asyncio.to_thread(committed, kafka, "knows-no-offset", source),
             until=lambda n: n == 5,
             what="all are delivered again",
         )
