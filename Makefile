@@ -9,7 +9,7 @@ NATIVE := $(PYTHON) -m native
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
 setup: ## Make the environment (every other target does it when needed)
@@ -51,7 +51,7 @@ replay: setup ## Play the real purchases through the API and reconcile: all, or 
 	@$(PYTHON) -m demo replay $(if $(N),--count $(N))
 
 .PHONY: test
-test: lint types ## All checks: lint, types, unit tests, scenarios on a stack of their own
+test: lint types contracts-check ## All checks: lint, types, contracts, unit tests, scenarios on a stack of their own
 	@$(PYTHON) -m pytest
 
 .PHONY: lint
@@ -81,8 +81,12 @@ scenario: setup ## Prove one guarantee: NAME=event-bus/duplicate-delivery-is-a-n
 	@$(PYTHON) -m world run "$(or $(NAME),$(error Say which: make scenario NAME=suite/order-to-invoice))"
 
 .PHONY: contracts
-contracts: setup ## Write contracts/ anew from the code: events and OpenAPI of each service
-	@$(PYTHON) -m contract_writer
+contracts: setup ## Write contracts/ anew from the code, unless that breaks a reader
+	@$(PYTHON) -m contract_writer write --base "$(CONTRACTS_BASE)"
+
+.PHONY: contracts-check
+contracts-check: setup ## Check contracts/, readers and changes: against the main line, or CONTRACTS_BASE=origin/main
+	@$(PYTHON) -m contract_writer check --base "$(CONTRACTS_BASE)"
 
 .PHONY: bench
 bench: setup ## Measure against limits and peers: all, or ONLY=relay-drain; QUICK=1 ROWS=500000 SENT=5000000 REPEATS=5

@@ -1,1 +1,1 @@
-"""Writes what each service promises the others and its callers: `make contracts`."""
+"""Writes and checks what the services promise each other and their callers: `make contracts`, `contracts-check`."""

@@ -1,9 +1,9 @@
-"""What a service reads of another's event lies within what that one publishes."""
+"""What a publisher can say is what its contract says, and every reader of it understands it."""
 
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import json
 from collections.abc import Iterator
 from datetime import UTC
 from typing import Any
@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, FormatChecker
 
+from contract_writer.suite import FOLDER
+from native.topology import SERVICES
+from service_platform.contracts import package_of, read_by, read_contracts
 from service_platform.event_bus import Event
-
-SERVICES = ("order", "payment", "billing")
 
 _moments = st.datetimes(timezones=st.just(UTC))
 
@@ -25,51 +27,47 @@ def events_in(package: str) -> list[type[Event]]:
     return [thing for thing in offered if isinstance(thing, type) and issubclass(thing, Event) and thing is not Event]
 
 
-def readers() -> Iterator[tuple[str, type[Event]]]:
-    """Every class that a service has for an event of another, with the service's name."""
+def readers() -> Iterator[type[Event]]:
+    """Every class that a service has for an event of another."""
     for service in SERVICES:
-        package = importlib.import_module(f"{service}_service.events")
-        for folder in pkgutil.iter_modules(package.__path__):
-            if folder.ispkg:
-                for event in events_in(f"{package.__name__}.{folder.name}"):
-                    yield service, event
+        for source in sorted({reader.source for reader in read_by(service)}):
+            yield from events_in(f"{package_of(service)}.events.{source}")
 
 
-PUBLISHED = {event.event_name: event for service in SERVICES for event in events_in(f"{service}_service.events")}
-READERS = list(readers())
+PUBLISHED = {event.event_name: event for service in SERVICES for event in events_in(f"{package_of(service)}.events")}
+CONTRACTS = {contract.name: contract for known in read_contracts(FOLDER).values() for contract in known}
 
 
-def test_every_published_event_is_read_by_another_service() -> None:
-    read = {event.event_name for service, event in READERS if service != event.source}
-    assert set(PUBLISHED) == read, "an event exists only if another service consumes it"
+def said_by(publisher: type[Event]) -> st.SearchStrategy[Event]:
+    """Whatever the class can hold."""
+    times = [name for name in publisher.model_fields if name.endswith("_at")]
+    return st.builds(publisher, **dict.fromkeys(times, _moments))
 
 
-@pytest.mark.parametrize(("service", "reader"), READERS, ids=lambda value: getattr(value, "event_name", value))
-def test_a_reader_names_the_event_as_its_publisher_does(service: str, reader: type[Event]) -> None:
-    publisher = PUBLISHED[reader.event_name]
-    assert (reader.source, reader.key_field) == (publisher.source, publisher.key_field)
-    assert reader.source != service, "a service does not consume its own events"
-    assert reader.version <= publisher.version
-    assert reader.model_fields.keys() <= publisher.model_fields.keys()
-
-
-@pytest.mark.parametrize(("service", "reader"), READERS, ids=lambda value: getattr(value, "event_name", value))
-def test_a_reader_can_read_whatever_its_publisher_can_say(service: str, reader: type[Event]) -> None:
-    del service
-    publisher = PUBLISHED[reader.event_name]
+@pytest.mark.parametrize("publisher", PUBLISHED.values(), ids=PUBLISHED.keys())
+def test_whatever_is_published_lies_within_the_contract(publisher: type[Event]) -> None:
+    contract = Draft202012Validator(CONTRACTS[publisher.event_name].payload, format_checker=FormatChecker())
 
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(st.builds(publisher, **dict.fromkeys(_times(publisher), _moments)))
+    @given(said_by(publisher))
+    def check(said: Event) -> None:
+        contract.validate(json.loads(said.model_dump_json()))
+
+    check()
+
+
+@pytest.mark.parametrize(
+    "reader", list(readers()), ids=lambda reader: f"{reader.__module__.partition('_')[0]}-{reader.event_name}"
+)
+def test_a_reader_can_read_whatever_its_publisher_can_say(reader: type[Event]) -> None:
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(said_by(PUBLISHED[reader.event_name]))
     def check(said: Event) -> None:
         heard = reader.parse(said.model_dump_json().encode())
         assert heard.key == said.key
         assert _within(heard.model_dump(mode="json"), said.model_dump(mode="json"))
 
     check()
-
-
-def _times(event: type[Event]) -> list[str]:
-    return [name for name in event.model_fields if name.endswith("_at")]
 
 
 def _within(heard: Any, said: Any) -> bool:

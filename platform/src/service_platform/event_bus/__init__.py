@@ -1,5 +1,6 @@
 """Events between services: typed classes, published through the outbox, consumed once each. Kafka is only here."""
 
+from . import headers
 from .bus import EventBus
 from .consumer import Consumer, Delivery
 from .engine import ConsumerEngine
@@ -17,5 +18,6 @@ __all__ = [
     "KafkaSink",
     "NotThisServicesEvent",
     "UnencodableEvent",
+    "headers",
     "topic_of",
 ]
