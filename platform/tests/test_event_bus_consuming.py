@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import time
+from contextlib import nullcontext
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -30,6 +32,7 @@ from sqlalchemy import text
 from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
 from service_platform.event_bus import ConsumerEngine, Delivery, fetcher
+from service_platform.event_bus.retention import InboxForgetsTooSoon, check_retentions, topic_retentions
 
 
 @pytest.fixture(autouse=True)
@@ -243,3 +246,27 @@ async def test_the_engine_takes_no_partition_before_its_database_answers(kafka: 
         assert not engine.ready
         assert engine._member is None
     await nowhere.close()
+
+
+@pytest.mark.parametrize(("kept", "refused"), [(29, False), (30, True), (31, True), (None, True)])
+async def test_an_inbox_that_forgets_before_its_topics_do_stops_the_start(kept: int | None, refused: bool) -> None:
+    retentions = {"events.order": timedelta(days=kept) if kept is not None else None}
+    expectation = pytest.raises(InboxForgetsTooSoon, match="INBOX_RETENTION_DAYS") if refused else nullcontext()
+    with expectation:
+        check_retentions(retentions, timedelta(days=30))
+
+
+async def test_the_engine_asks_the_broker_how_long_its_topics_keep_events(
+    database: Database, kafka: str, source: str
+) -> None:
+    happened = event_class(source)
+    engine = ConsumerEngine(
+        database,
+        consumers=[consuming(happened, "c", write_effect(database))],
+        service=source,
+        bootstrap_servers=kafka,
+        inbox_retention=timedelta(days=1),
+    )
+    with pytest.raises(InboxForgetsTooSoon, match=f"events.{source}"):
+        await engine.run(asyncio.Event())
+    assert topic_retentions(kafka, ["events.is-not-there"]) == {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 from service_platform.database import Database
@@ -63,6 +64,7 @@ def run_consumers(
         bootstrap_servers=settings.kafka_bootstrap_servers,
         concurrency=settings.database_pool_size,
         retry=RetryPolicy(settings.event_retry_first_seconds, settings.event_retry_limit_seconds),
+        inbox_retention=timedelta(days=settings.inbox_retention_days),
     )
     wake_up = WakeUp(database)
 

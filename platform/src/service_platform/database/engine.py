@@ -12,6 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 
 from .transaction import Claim, Transaction, transaction_is_open
 
+# A process that is stopped or cut off in mid-transaction holds its locks until the server ends the transaction. Who
+# waits for a lock waits longer than that, so that one stalled process costs the others time and no error.
+_LIMITS = {"idle_in_transaction_session_timeout": "10s", "lock_timeout": "15s"}
+
 CommitObserver = Callable[[Transaction], None]
 
 
@@ -59,7 +63,7 @@ class Database:
             connect_args={
                 "timeout": 10,
                 "command_timeout": 30,
-                "server_settings": {"application_name": application_name, "jit": "off"},
+                "server_settings": {"application_name": application_name, "jit": "off", **_LIMITS},
             },
         )
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
-from confluent_kafka import Message
+from confluent_kafka import KafkaException, Message
 from sqlalchemy import text
 
 from service_platform.database import Database, is_transient
@@ -20,6 +21,7 @@ from .dispatch import Dispatcher
 from .fetcher import Fetcher, Place
 from .log_events import EventBusLogEvent
 from .partition import Partition
+from .retention import check_retentions, topic_retentions
 
 _STOP_SECONDS = 10.0
 _GRACE_SECONDS = 2.0
@@ -54,12 +56,14 @@ class ConsumerEngine:
         bootstrap_servers: str,
         concurrency: int = 10,
         retry: RetryPolicy | None = None,
+        inbox_retention: timedelta = timedelta(days=30),
     ) -> None:
         self._database = database
         self._dispatcher = Dispatcher(consumers, RetryLedger(database, service, retry), service)
         self._group = service
         self._bootstrap_servers = bootstrap_servers
         self._concurrency = concurrency
+        self._inbox_retention = inbox_retention
         self._member: _Member | None = None
 
     @property
@@ -68,8 +72,11 @@ class ConsumerEngine:
         return self._member is not None and self._member.fetcher.ready
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Consume until `stop`. Raises what ended the Kafka client, or an error of the engine itself."""
+        """Consume until `stop`. Raises what ended the Kafka client, or an error of the engine itself, and
+        `InboxForgetsTooSoon` at the start when a topic keeps its events for `inbox_retention` or longer.
+        """
         await self._wait_for_database(stop)
+        await self._check_retention(stop)
         if stop.is_set():
             return
         self._member = _Member(self._dispatcher, self._group, self._bootstrap_servers, self._concurrency)
@@ -91,6 +98,19 @@ class ConsumerEngine:
                 _log.warning(EventBusLogEvent.DATABASE_TROUBLED, error=repr(error))
                 await wait_for_any(stop, seconds=backoff.failed())
             else:
+                return
+
+    async def _check_retention(self, stop: asyncio.Event) -> None:
+        """Refuse to start where the inbox would forget what a topic still holds; wait for a broker that is away."""
+        backoff = Backoff(0.2, 5.0)
+        while not stop.is_set():
+            try:
+                retentions = await asyncio.to_thread(topic_retentions, self._bootstrap_servers, self._dispatcher.topics)
+            except KafkaException as error:
+                _log.warning(EventBusLogEvent.BROKER_TROUBLED, error=str(error))
+                await wait_for_any(stop, seconds=backoff.failed())
+            else:
+                check_retentions(retentions, self._inbox_retention)
                 return
 
 
