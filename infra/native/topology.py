@@ -179,7 +179,7 @@ class Topology:
             env["SMTP_PORT"] = str(self.ports["mail-smtp"])
             env["MAILBOX_API_URL"] = self.urls()["mail"]
             env["MAIL_FROM"] = "Fencepost <billing@fencepost.example>"
-        return env
+        return env | self._settings.service_settings
 
     def _provider(self) -> Process:
         port = self.ports["provider"]

@@ -15,13 +15,22 @@ from native.stack import Stack
 from world.patterns import ROOT
 from world.world import World, open_world
 
+# Pauses that a scenario would otherwise wait for; what is proven does not depend on their length.
+QUICK = {"EVENT_RETRY_FIRST_SECONDS": "0.2", "EVENT_RETRY_LIMIT_SECONDS": "2"}
+
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """The whole suite, started from nothing once for all scenarios, ended after them."""
     keep = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
-    port_base = StackSettings().test_port_base
-    stack = Stack(ROOT / ".fencepost" / "test", port_base, port_setting="FENCEPOST_TEST_PORT_BASE", say=print)
+    settings = StackSettings(service_settings=QUICK)
+    stack = Stack(
+        ROOT / ".fencepost" / "test",
+        settings.test_port_base,
+        settings=settings,
+        port_setting="FENCEPOST_TEST_PORT_BASE",
+        say=print,
+    )
     if not keep:
         stack.clean()
     stack.up()

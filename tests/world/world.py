@@ -12,6 +12,7 @@ from native.stack import Stack
 
 from .bus import Bus
 from .databases import Databases
+from .operators import Operators
 from .story import Story
 
 
@@ -24,6 +25,7 @@ class World:
     story: Story
     databases: Databases
     bus: Bus
+    operators: Operators
 
 
 @contextlib.asynccontextmanager
@@ -33,6 +35,8 @@ async def open_world(stack: Stack) -> AsyncIterator[World]:
     databases = Databases(stack)
     async with Clients(suite, patience=30.0) as clients:
         try:
-            yield World(stack, suite, Story(suite, clients), databases, Bus(stack.topology.kafka_address))
+            yield World(
+                stack, suite, Story(suite, clients), databases, Bus(stack.topology.kafka_address), Operators(stack)
+            )
         finally:
             await databases.close()

@@ -79,15 +79,31 @@ async def test_the_same_delivery_twice_changes_nothing_twice(billing_database: D
     assert len(await all_invoices(billing_database)) == 1
 
 
-async def test_a_second_invoice_of_an_order_violates_a_constraint_and_takes_no_number(
-    billing_database: Database,
-) -> None:
+async def test_a_half_that_comes_again_under_another_id_changes_nothing(billing_database: Database) -> None:
     service = invoice_service(billing_database)
     order = uuid4()
     await service.record_placed_order(record_placed(order))
     await service.record_settled_payment(record_settled(order))
+    dearer = replace(PLACED, lines=[replace(PLACED.lines[0], unit_price_minor=1)])
+    await service.record_placed_order(record_placed(order, dearer))
+    await service.record_settled_payment(record_settled(order))
+    (invoice,) = await all_invoices(billing_database)
+    assert invoice.total_minor == 3_250
+    lines = await rows(billing_database, "SELECT jsonb_array_length(lines) FROM gathered_orders")
+    assert lines == [(len(PLACED.lines),)]
+
+
+async def test_a_second_invoice_of_a_payment_violates_a_constraint_and_takes_no_number(
+    billing_database: Database,
+) -> None:
+    service = invoice_service(billing_database)
+    first, second = uuid4(), uuid4()
+    settled = replace(SETTLED, payment_id=uuid4())
+    await service.record_placed_order(record_placed(first))
+    await service.record_settled_payment(record_settled(first, settled))
+    await service.record_placed_order(record_placed(second))
     with pytest.raises(IntegrityError):
-        await service.record_settled_payment(record_settled(order))
+        await service.record_settled_payment(record_settled(second, settled))
     await issued(billing_database)
     year = (await all_invoices(billing_database))[0].issued_at.year
     assert await numbers(billing_database) == [f"INV-{year}-000001", f"INV-{year}-000002"]

@@ -38,9 +38,9 @@ class InvoiceService:
             order = await self._orders.keep_settled(command.order_id, command.settled, tx)
             await self._issue_when_complete(order, tx)
 
-    async def _issue_when_complete(self, order: GatheredOrder, tx: Transaction) -> None:
+    async def _issue_when_complete(self, order: GatheredOrder | None, tx: Transaction) -> None:
         """`tx` holds the order's row lock, so one of the two halves completes it, never both, never none."""
-        if not order.is_complete:
+        if order is None or not order.is_complete:
             return
         draft = draft_invoice(uuid4(), order)
         await enqueue_deliver_invoice(draft.id, tx)
