@@ -34,6 +34,7 @@ from service_platform.database import schema as database_schema
 from service_platform.idempotency import schema as idempotency_schema
 from service_platform.inbox import schema as inbox_schema
 from service_platform.jobs import schema as jobs_schema
+from service_platform.ops import schema as ops_schema
 from service_platform.outbox import schema as outbox_schema
 
 _STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
@@ -42,7 +43,7 @@ _USED = pytest.StashKey[bool]()
 _KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
 _OWNER, _APP = "platform_owner", "platform_app"
 _PASSWORD = "only-for-tests"
-_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, idempotency_schema)
+_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, idempotency_schema, ops_schema)
 
 
 def _stack() -> Stack:

@@ -96,7 +96,7 @@ def test_every_problem_of_the_edge_is_used_titled_and_has_its_status() -> None:
     for kind in own:
         assert kind.__name__ in drawn, f"draw {kind.__name__} in the tree at the top of http/errors.py"
         if hasattr(kind, "slug") and kind is not edge_errors.ValidationFailed:
-            assert 400 <= status_of(kind()) <= 503
+            assert 400 <= status_of(kind) <= 503
 
 
 async def test_the_title_is_in_the_language_of_the_caller(client) -> None:

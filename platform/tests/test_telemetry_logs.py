@@ -100,3 +100,16 @@ def _own_logging_untouched():
     before = logging.getLogger().handlers[:]
     yield
     assert logging.getLogger().handlers == before
+
+
+def test_a_process_that_prints_its_result_logs_beside_it() -> None:
+    code = """
+import sys
+configure_logging("order", "ops", to=sys.stderr)
+log.warning(Event.HAPPENED)
+logging.getLogger("any.library").warning("careful")
+print("the result")
+"""
+    run = subprocess.run([sys.executable, "-c", PROLOGUE + code], capture_output=True, text=True, check=True)
+    assert run.stdout == "the result\n"
+    assert [json.loads(line)["event"] for line in run.stderr.splitlines()] == ["test.it.happened", "careful"]

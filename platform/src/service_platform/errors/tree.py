@@ -60,9 +60,10 @@ class DomainError(Exception):
         self.facts = facts
         super().__init__(f"{self.slug} {facts}" if facts else self.slug)
 
-    def title(self, language: Language) -> str:
+    @classmethod
+    def title(cls, language: Language) -> str:
         """What is wrong, for people, the same for every occurrence."""
-        return self._messages.text(self.slug, language)
+        return cls._messages.text(cls.slug, language)
 
     def detail(self, language: Language) -> str | None:
         """What is wrong this time, for people; None when the title says it all."""

@@ -4,6 +4,7 @@ from .access import UndeclaredRoute, public, require
 from .app import create_app
 from .health import ReadyCheck, database_answers
 from .idempotency import idempotency
+from .openapi import problems_of
 from .pagination import PageWanted
 from .serve import run_api
 from .tokens import Principal
@@ -16,6 +17,7 @@ __all__ = [
     "create_app",
     "database_answers",
     "idempotency",
+    "problems_of",
     "public",
     "require",
     "run_api",

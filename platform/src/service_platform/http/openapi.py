@@ -8,9 +8,11 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from rfc9457.openapi import problem_component
 
+from service_platform.errors import DomainError
+
 from .access import required_scope
 from .idempotency import HEADER, LONGEST_KEY
-from .problems import MEDIA_TYPE
+from .problems import MEDIA_TYPE, status_of
 
 _PROBLEM = "Problem"
 _VALIDATION_PROBLEM = "ValidationProblem"
@@ -32,6 +34,14 @@ def describe(app: FastAPI) -> None:
         return complete[0]
 
     app.openapi = described  # type: ignore[method-assign]  # FastAPI's documented way to extend the document
+
+
+def problems_of(*errors: type[DomainError]) -> dict[int | str, Document]:
+    """What a route refuses, for its `responses`: `@router.post("/x", responses=problems_of(OrderNotFound))`."""
+    titles: dict[int, list[str]] = {}
+    for error in errors:
+        titles.setdefault(status_of(error), []).append(f"`{error.slug}`: {error.title('en')}")
+    return {status: _answer(". ".join(told), _PROBLEM) for status, told in sorted(titles.items())}
 
 
 def _complete(app: FastAPI, document: Document) -> None:

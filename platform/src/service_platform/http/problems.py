@@ -54,17 +54,17 @@ _MOST_ERRORS = 20
 _LONGEST_TEXT = 200
 
 
-def status_of(error: DomainError) -> int:
-    """The HTTP status of a domain error; one that is of no known kind is our fault, 500."""
-    if isinstance(error, EdgeError):
+def status_of(error: type[DomainError]) -> int:
+    """The HTTP status of a class of domain errors; one that is of no known kind is our fault, 500."""
+    if issubclass(error, EdgeError):
         return error.status
-    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 500)
+    return next((status for kind, status in STATUS.items() if issubclass(error, kind)), 500)
 
 
 def problem_response(request: Request, error: DomainError, headers: Mapping[str, str] | None = None) -> Response:
     """`error` as problem+json; its facts and the correlation id are members of the problem."""
     language = negotiate(request.headers.get("accept-language"))
-    status = status_of(error)
+    status = status_of(type(error))
     members: dict[str, Any] = dict(error.facts)
     if isinstance(error, ValidationFailed):
         members["errors"] = error.errors

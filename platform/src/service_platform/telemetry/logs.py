@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TextIO, cast
 
 import orjson
 import structlog
@@ -44,12 +44,15 @@ def get_logger() -> Logger:
     return cast("Logger", structlog.get_logger())
 
 
-def configure_logging(service: str, process: str, *, level: str = "INFO", secrets: Sequence[str] = ()) -> None:
+def configure_logging(
+    service: str, process: str, *, level: str = "INFO", secrets: Sequence[str] = (), to: TextIO | None = None
+) -> None:
     """Send structlog's events and the standard library's records to standard output, one JSON object a line.
 
     Each line has `at`, `level`, `event`, `service`, `process`, and within a piece of work `correlation_id` and
     `trace_id`. Values under sensitive names are blotted out, and so is every one of `secrets` wherever it stands in a
-    line, tracebacks of libraries included. Safe to call again: the last call holds.
+    line, tracebacks of libraries included. `to` is where the lines go when standard output is for something else.
+    Safe to call again: the last call holds.
     """
     shared: list[structlog.typing.Processor] = [
         structlog.processors.add_log_level,
@@ -62,10 +65,10 @@ def configure_logging(service: str, process: str, *, level: str = "INFO", secret
     structlog.configure(
         processors=[*shared, render.as_bytes],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.BytesLoggerFactory(sys.stdout.buffer),
+        logger_factory=structlog.BytesLoggerFactory((to or sys.stdout).buffer),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stdout)
+    handler = logging.StreamHandler(to or sys.stdout)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
