@@ -26,10 +26,15 @@ _DEAD_LETTERS = text(
     SELECT id, consumer, source, key, event_id, event_name, headers, payload, origin, attempts, history, error,
            died_at, state, resolved_at, reason
     FROM dead_letter
-    WHERE state = :state
+    WHERE (CAST(:state AS text) IS NULL OR state = :state)
       AND (CAST(:event_name AS text) IS NULL OR event_name = :event_name)
       AND (CAST(:consumer AS text) IS NULL OR consumer = :consumer)
+      AND (CAST(:key AS text) IS NULL OR key = :key)
       AND (CAST(:id AS uuid) IS NULL OR id = :id)
+      AND (CAST(:error AS text) IS NULL OR strpos(lower(error), lower(:error)) > 0)
+      AND (CAST(:died_from AS timestamptz) IS NULL OR died_at >= :died_from)
+      AND (CAST(:died_before AS timestamptz) IS NULL OR died_at < :died_before)
+      AND (event_id IS NOT NULL OR NOT :only_named)
       AND (
           CAST(:after AS uuid) IS NULL
           OR (died_at, id) > (SELECT a.died_at, a.id FROM dead_letter a WHERE a.id = :after)
@@ -46,6 +51,7 @@ _PENDING_RETRIES = text(
     WHERE position > :after
       AND (CAST(:event_name AS text) IS NULL OR event_name = :event_name)
       AND (CAST(:consumer AS text) IS NULL OR consumer = :consumer)
+      AND (CAST(:key AS text) IS NULL OR key = :key)
     ORDER BY position
     LIMIT :limit
     """
@@ -112,17 +118,31 @@ async def dead_letters(
     *,
     event_name: str | None = None,
     consumer: str | None = None,
-    state: State = "dead",
+    key: str | None = None,
+    state: State | None = "dead",
     letter: UUID | None = None,
+    error: str | None = None,
+    died_from: datetime | None = None,
+    died_before: datetime | None = None,
+    only_named: bool = False,
     after: UUID | None = None,
     limit: int = 100,
 ) -> list[DeadLetter]:
-    """The dead letters in `state`, the oldest first. `after` is the id of the last one of the page before."""
+    """The dead letters in `state` (None: in any), the oldest first.
+
+    `after` is the id of the last one of the page before. `error` is a part of the error's text, in any case.
+    `only_named` leaves out those that cannot be requeued, since their headers name no event.
+    """
     values = {
         "event_name": event_name,
         "consumer": consumer,
+        "key": key,
         "state": state,
         "id": letter,
+        "error": error,
+        "died_from": died_from,
+        "died_before": died_before,
+        "only_named": only_named,
         "after": after,
         "limit": limit,
     }
@@ -134,11 +154,12 @@ async def pending_retries(
     *,
     event_name: str | None = None,
     consumer: str | None = None,
+    key: str | None = None,
     after: int = 0,
     limit: int = 100,
 ) -> list[PendingRetry]:
     """What is in the retry ledger, in its order. `after` is the position of the last one of the page before."""
-    values = {"event_name": event_name, "consumer": consumer, "after": after, "limit": limit}
+    values = {"event_name": event_name, "consumer": consumer, "key": key, "after": after, "limit": limit}
     return [PendingRetry(*row) for row in await session.execute(_PENDING_RETRIES, values)]
 
 

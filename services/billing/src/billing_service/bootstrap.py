@@ -49,8 +49,11 @@ def invoice_delivery(database: Database, mailer: Mailer, settings: BillingSettin
 
 
 def build_api(settings: BillingSettings) -> FastAPI:
-    """The HTTP application. It only reads, so it commits nothing that a relay should hear of."""
+    """The HTTP application. Only operators change anything through it, and for them the relay's next poll will do."""
     from service_platform.http import create_app, database_answers
+    from service_platform.operations import ACTIONS
+    from service_platform.ops import ActionRunner
+    from service_platform.ops.routes import operator_routes
 
     from .api import invoices_router
 
@@ -58,7 +61,10 @@ def build_api(settings: BillingSettings) -> FastAPI:
     return create_app(
         settings,
         title="Billing",
-        routers=[invoices_router(InvoiceQueries(database))],
+        routers=[
+            invoices_router(InvoiceQueries(database)),
+            operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
+        ],
         checks={"database": database_answers(database)},
         closing=[database.close],
     )

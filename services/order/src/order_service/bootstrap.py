@@ -44,6 +44,9 @@ def order_service(database: Database) -> OrderService:
 def build_api(settings: OrderSettings) -> Api:
     """The HTTP application, and the wake-up of the relay for the orders that it places."""
     from service_platform.http import create_app, database_answers
+    from service_platform.operations import ACTIONS
+    from service_platform.ops import ActionRunner
+    from service_platform.ops.routes import operator_routes
 
     from .api import orders_router
 
@@ -51,7 +54,10 @@ def build_api(settings: OrderSettings) -> Api:
     app = create_app(
         settings,
         title="Order",
-        routers=[orders_router(order_service(database), OrderQueries(database))],
+        routers=[
+            orders_router(order_service(database), OrderQueries(database)),
+            operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
+        ],
         checks={"database": database_answers(database)},
         closing=[database.close],
     )

@@ -9,6 +9,7 @@ from service_platform.database import schema as database
 from service_platform.idempotency import schema as idempotency
 from service_platform.inbox import schema as inbox
 from service_platform.jobs import schema as jobs
+from service_platform.ops import schema as ops
 from service_platform.outbox import schema as outbox
 
 revision = "0001"
@@ -16,7 +17,7 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-_PLATFORM = (database, outbox, inbox, jobs, idempotency)
+_PLATFORM = (database, outbox, inbox, jobs, idempotency, ops)
 
 
 def upgrade() -> None:

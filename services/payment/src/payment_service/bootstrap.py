@@ -34,8 +34,11 @@ def payment_service(database: Database, provider: CardProvider) -> PaymentServic
 
 
 def build_api(settings: PaymentSettings) -> FastAPI:
-    """The HTTP application. It only reads, so it commits nothing that a relay should hear of."""
+    """The HTTP application. Only operators change anything through it, and for them the relay's next poll will do."""
     from service_platform.http import create_app, database_answers
+    from service_platform.operations import ACTIONS
+    from service_platform.ops import ActionRunner
+    from service_platform.ops.routes import operator_routes
 
     from .api import payments_router
 
@@ -43,7 +46,10 @@ def build_api(settings: PaymentSettings) -> FastAPI:
     return create_app(
         settings,
         title="Payment",
-        routers=[payments_router(PaymentQueries(database, PaymentTable()))],
+        routers=[
+            payments_router(PaymentQueries(database, PaymentTable())),
+            operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
+        ],
         checks={"database": database_answers(database)},
         closing=[database.close],
     )

@@ -1,1 +1,1 @@
-"""Entry points, one a process kind: `python -m billing_service.main.<kind>`."""
+"""Entry points, one a process kind, and `ops` for operators: `python -m billing_service.main.<kind>`."""

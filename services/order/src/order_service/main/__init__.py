@@ -1,1 +1,1 @@
-"""Entry points, one a process kind: `python -m order_service.main.<kind>`."""
+"""Entry points, one a process kind, and `ops` for operators: `python -m order_service.main.<kind>`."""

@@ -1,0 +1,26 @@
+"""What operators can do in every service: the platform's actions. A service adds its own: `ACTIONS.with_own(…)`."""
+
+from typing import Final
+
+from service_platform.inbox.operations import (
+    DISCARD_DEAD_LETTER,
+    LIST_DEAD_LETTERS,
+    LIST_RETRIES,
+    REQUEUE_DEAD_LETTER,
+    REQUEUE_DEAD_LETTERS,
+    SHOW_DEAD_LETTER,
+)
+from service_platform.ops import ActionRegistry
+from service_platform.ops.operations import LIST_AUDIT
+
+ACTIONS: Final = ActionRegistry(
+    [
+        LIST_DEAD_LETTERS,
+        SHOW_DEAD_LETTER,
+        REQUEUE_DEAD_LETTER,
+        REQUEUE_DEAD_LETTERS,
+        DISCARD_DEAD_LETTER,
+        LIST_RETRIES,
+        LIST_AUDIT,
+    ]
+)

@@ -1,0 +1,13 @@
+"""What operators do at a terminal: `python -m payment_service.main.ops --help`."""
+
+from payment_service.settings import PaymentSettings
+from service_platform.operations import ACTIONS
+from service_platform.ops.command import run_command
+
+
+def main() -> None:
+    run_command("python -m payment_service.main.ops", PaymentSettings, ACTIONS)
+
+
+if __name__ == "__main__":
+    main()
