@@ -42,6 +42,10 @@ clean: setup ## Stop everything and delete data, logs and secrets, also of the t
 dev: setup ## Run one service's API here and reload it on changes: S=order
 	@$(NATIVE) dev $(or $(S),$(error Say which service: make dev S=order))
 
+.PHONY: ops
+ops: setup ## See and mend what a service could not do by itself: S=order A="dead-letters list"
+	@$(NATIVE) ops $(or $(S),$(error Say which service: make ops S=order A="dead-letters list")) $(A)
+
 .PHONY: token
 token: setup ## Print a bearer token: SUB=customer-1 SCOPES="orders:write orders:read"
 	@$(PYTHON) -m demo token --sub "$(or $(SUB),$(error Say who: make token SUB=customer-1 SCOPES="orders:read"))" --scopes "$(SCOPES)"

@@ -32,6 +32,9 @@ _StackName = Annotated[str, typer.Option("--stack", help="dev or test: two stack
 _State = Annotated[Path | None, typer.Option("--state", help="A state folder of your own.")]
 _PortBase = Annotated[int | None, typer.Option("--port-base", help="The port that all others are counted from.")]
 
+# What a command at a terminal needs of the caller's shell: who asks, in which language, on which screen.
+_TERMINAL = ("LOGNAME", "USER", "LC_ALL", "LC_MESSAGES", "LANG", "TERM", "COLUMNS", "NO_COLOR")
+
 
 @app.command()
 def up(
@@ -143,6 +146,25 @@ def dev(
             run_reloading(service, environment)
         finally:
             suite.start(name, wait=False)
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def ops(
+    service: Annotated[str, typer.Argument(help="order, payment or billing.")],
+    words: Annotated[list[str] | None, typer.Argument(help="As in: dead-letters list --event order.placed")] = None,
+    stack: _StackName = "dev",
+    state: _State = None,
+    port_base: _PortBase = None,
+) -> None:
+    """Run an operator action of a service on the running stack."""
+    with _mending():
+        topology = _stack(stack, state, port_base).topology
+        environment = topology.ops_env(service) | {name: os.environ[name] for name in _TERMINAL if name in os.environ}
+        if not topology.layout.secrets.exists():
+            raise StackError(f"there is no stack in {topology.layout.state}", "`make up` makes one.")
+    argv = [sys.executable, "-m", f"{service}_service.main.ops", *(words or ["--help"])]
+    sys.stdout.flush()
+    os.execve(argv[0], argv, environment)
 
 
 @app.command()

@@ -105,6 +105,16 @@ class Topology:
             }
         )
 
+    def ops_env(self, service: str) -> dict[str, str]:
+        """The environment that an operator's command for `service` runs in.
+
+        Raises:
+            StackError: there is no such service.
+        """
+        if service not in SERVICES:
+            raise StackError(f"there is no service {service!r}", f"There are: {', '.join(SERVICES)}.")
+        return self._base_env() | self._service_env(service, "ops")
+
     def bootstrap_env(self) -> dict[str, str]:
         """The passwords that `infra/db/bootstrap.sql` gives to the roles."""
         env = {}

@@ -1,0 +1,35 @@
+"""Every service opens both doors to every operator action: the routes behind the scope `ops`, and the command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from contract_writer.openapi import application
+from native.topology import SERVICES
+from service_platform.operations import ACTIONS
+from service_platform.ops.routes import method_of, path_of
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_has_a_route_for_every_action_and_none_without_the_scope(service: str) -> None:
+    document = application(service).openapi()
+    routes = {
+        (method.upper(), path): operation["security"]
+        for path, item in document["paths"].items()
+        if path.startswith("/ops")
+        for method, operation in item.items()
+    }
+    assert routes == {(method_of(action), f"/ops{path_of(action)}"): [{"bearer": ["ops"]}] for action in ACTIONS}
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_service_has_a_command_that_explains_itself_without_any_settings(service: str) -> None:
+    command = [sys.executable, "-m", f"{service}_service.main.ops", "--help"]
+    helped = subprocess.run(command, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
+    assert helped.returncode == 0, helped.stderr
+    for things in {action.things for action in ACTIONS}:
+        assert things in helped.stdout
