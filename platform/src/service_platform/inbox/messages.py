@@ -10,6 +10,10 @@ MESSAGES: Final = Catalogue(
             "en": "There is no such dead letter",
             "vi": "Không có dead letter này",
         },
+        "dead-letter-not-found.detail": {
+            "en": "List the dead letters of the service whose consumer failed, and take an id from there.",
+            "vi": "Hãy liệt kê các dead letter của dịch vụ có consumer bị lỗi rồi lấy id từ đó.",
+        },
         "dead-letter-resolved": {
             "en": "The dead letter has been dealt with before",
             "vi": "Dead letter này đã được xử lý trước đó",
