@@ -11,9 +11,7 @@ from service_platform.database import Database
 async def write_and_fail(database: Database) -> None:
     async with database.transaction() as tx:
         driver = await tx.driver()
-        await driver.execute(
-            "INSERT INTO inbox (consumer, source, event_id, handled_at) VALUES ('c', 's', gen_random_uuid(), now())"
-        )
+        await driver.execute("SELECT inbox_claim('c', 's', 'k', gen_random_uuid())")
         raise ZeroDivisionError
 
 

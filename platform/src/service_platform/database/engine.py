@@ -75,8 +75,8 @@ class Database:
         `ClaimRefused` leaves through here. What was published and enqueued is written last, right before COMMIT.
         """
         with transaction_is_open():
-            async with self._session() as session, session.begin():
-                tx = Transaction(session)
+            async with self.engine.begin() as connection:
+                tx = Transaction(connection)
                 if claim is not None:
                     await claim.acquire(tx)
                 yield tx
@@ -87,7 +87,7 @@ class Database:
     @contextlib.asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
         """A session for queries, which all see one snapshot. The server refuses every write in it."""
-        async with self._session() as session:
+        async with AsyncSession(self.engine, autoflush=False) as session:
             _ = await session.connection(
                 execution_options={"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"}
             )
@@ -96,9 +96,6 @@ class Database:
     def after_commit(self, observer: CommitObserver) -> None:
         """Call `observer` with each committed transaction. For hints only: a crash before the call loses it."""
         self._observers.append(observer)
-
-    def _session(self) -> AsyncSession:
-        return AsyncSession(self.engine, expire_on_commit=False, autoflush=False)
 
     async def close(self) -> None:
         """Close every connection."""

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 import asyncpg
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 _open_transaction: ContextVar[bool] = ContextVar("fencepost_open_transaction", default=False)
 
@@ -80,9 +80,19 @@ def transaction_is_open() -> Iterator[None]:
 class Transaction:
     """An open transaction. Made by `Database.transaction` only."""
 
-    def __init__(self, session: AsyncSession) -> None:
-        self.session = session
+    def __init__(self, connection: AsyncConnection) -> None:
+        self.connection = connection
+        self._session: AsyncSession | None = None
         self._parts: dict[type[TransactionPart], TransactionPart] = {}
+
+    @property
+    def session(self) -> AsyncSession:
+        """This transaction as a session. Whoever opened the transaction commits it; the session only takes part."""
+        if self._session is None:
+            self._session = AsyncSession(
+                self.connection, expire_on_commit=False, autoflush=False, join_transaction_mode="rollback_only"
+            )
+        return self._session
 
     def part(self, kind: type[PartT]) -> PartT:
         """This transaction's one instance of `kind`, made at the first call."""
@@ -102,15 +112,15 @@ class Transaction:
         SQLAlchemy's adapter sends BEGIN with its own first statement, so before one this connection would commit
         each statement by itself: an empty statement opens the transaction then.
         """
-        connection = await self.session.connection()
-        driver = (await connection.get_raw_connection()).driver_connection
+        driver = (await self.connection.get_raw_connection()).driver_connection
         assert isinstance(driver, asyncpg.Connection)
         if not driver.is_in_transaction():
-            await connection.exec_driver_sql("SELECT")
+            await self.connection.exec_driver_sql("SELECT")
         return driver
 
     async def flush_parts(self) -> None:
         """Write the session, then every part, in the order in which they were first asked for."""
-        await self.session.flush()
+        if self._session is not None:
+            await self._session.flush()
         for part in self._parts.values():
             await part.before_commit(self)

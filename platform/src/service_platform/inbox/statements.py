@@ -9,6 +9,4 @@ from service_platform.database import Transaction
 
 async def call(tx: Transaction, statement: str, *values: Any) -> list[tuple[Any, ...]]:
     """The rows that `statement` (placeholders $1, $2, …) returns, in `tx`."""
-    connection = await tx.session.connection()
-    answer = await connection.exec_driver_sql(statement, values)
-    return [tuple(row) for row in answer]
+    return [tuple(row) for row in await tx.connection.exec_driver_sql(statement, values)]

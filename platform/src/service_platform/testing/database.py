@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import NoReturn, cast
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
 
 from service_platform.database import Claim, ClaimRefused, CommitObserver, Database, Transaction
 from service_platform.database.transaction import transaction_is_open
@@ -16,7 +16,8 @@ class FakeTransaction(Transaction):
     """Gathers parts as the real one does and writes none of them."""
 
     def __init__(self) -> None:
-        super().__init__(cast("AsyncSession", _NoSession()))
+        super().__init__(cast("AsyncConnection", _NoServer()))
+        self._session = cast("AsyncSession", _NoServer())
         self.committed = False
 
 
@@ -62,7 +63,7 @@ class FakeDatabase(Database):
         return None
 
 
-class _NoSession:
+class _NoServer:
     def __getattr__(self, name: str) -> NoReturn:
         raise AssertionError(
             f"session.{name} was used in a unit test, which has no database: give the service a stand-in for its table "
