@@ -1,37 +1,25 @@
-"""What an operator does about a service's dead letters."""
+"""What an operator does about a service, through its HTTP routes."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from uuid import UUID
 
-from native.stack import Stack
-from service_platform.database import Database, DatabaseAddress
-from service_platform.inbox import DeadLetterOffice
+import httpx
+
+from demo.suite import Suite
+from demo.tokens import Tokens
 
 
 class Operators:
-    """Acts on each service's database as its own processes may."""
+    """Calls the operator actions of each service with a token of the scope `ops`."""
 
-    def __init__(self, stack: Stack) -> None:
-        self._stack = stack
+    def __init__(self, suite: Suite) -> None:
+        self._urls = {"order": suite.order_url, "payment": suite.payment_url, "billing": suite.billing_url}
+        self._tokens = Tokens(suite.secrets)
 
     async def requeue(self, service: str, letter: UUID) -> str:
-        """Requeue the dead letter; whether its event is tried again or had been handled."""
-        database = self._database(service)
-        try:
-            async with database.transaction() as tx:
-                return await DeadLetterOffice(service).requeue(tx, letter)
-        finally:
-            await database.close()
-
-    def _database(self, service: str) -> Database:
-        env = self._stack.env(f"{service}-relay")
-        address = DatabaseAddress(
-            host=env["DATABASE_HOST"],
-            port=int(env["DATABASE_PORT"]),
-            name=env["DATABASE_NAME"],
-            user=env["DATABASE_USER"],
-            password=Path(env["DATABASE_PASSWORD_FILE"]).read_text(encoding="utf-8").strip(),
-        )
-        return Database(address, application_name="operator", pool_size=1)
+        """Requeue the dead letter; what was decided: `requeued`, `handled`, or the problem's `type` if refused."""
+        headers = {"Authorization": f"Bearer {self._tokens.bearer('the scenario', 'ops')}"}
+        async with httpx.AsyncClient(base_url=self._urls[service], timeout=30.0, trust_env=False) as http:
+            answer = (await http.post(f"/ops/dead-letters/{letter}/requeue", headers=headers)).json()
+        return str(answer.get("decision", answer.get("type")))

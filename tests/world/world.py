@@ -36,7 +36,7 @@ async def open_world(stack: Stack) -> AsyncIterator[World]:
     async with Clients(suite, patience=30.0) as clients:
         try:
             yield World(
-                stack, suite, Story(suite, clients), databases, Bus(stack.topology.kafka_address), Operators(stack)
+                stack, suite, Story(suite, clients), databases, Bus(stack.topology.kafka_address), Operators(suite)
             )
         finally:
             await databases.close()
