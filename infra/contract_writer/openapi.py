@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from service_platform.contracts import package_of
+from service_platform.settings import ServiceSettings
 
 # Any values do: an application is built to be described, and connects to nothing until it is served.
 _SETTINGS: Mapping[str, Any] = {
@@ -38,10 +39,17 @@ def openapi_text(service: str) -> str:
 def application(service: str) -> FastAPI:
     """The service's HTTP application, composed as its own process does."""
     bootstrap = importlib.import_module(f"{package_of(service)}.bootstrap")
-    settings_module = importlib.import_module(f"{package_of(service)}.settings")
-    settings_class = getattr(settings_module, f"{service.capitalize()}Settings")
-    known = {name: value for name, value in _SETTINGS.items() if name in settings_class.model_fields}
-    built = bootstrap.build_api(settings_class(service_name=service, **known))
+    built = bootstrap.build_api(described_settings(service))
     app = built if isinstance(built, FastAPI) else built.app
     assert isinstance(app, FastAPI)
     return app
+
+
+def described_settings(service: str) -> ServiceSettings:
+    """Settings that the service's parts can be composed with, and nothing be reached by."""
+    module = importlib.import_module(f"{package_of(service)}.settings")
+    settings_class = getattr(module, f"{service.capitalize()}Settings")
+    known = {name: value for name, value in _SETTINGS.items() if name in settings_class.model_fields}
+    settings = settings_class(service_name=service, **known)
+    assert isinstance(settings, ServiceSettings)
+    return settings

@@ -38,8 +38,9 @@ def breaches(folder: Path, base: Base) -> list[Breach]:
 
 def write(folder: Path) -> list[Path]:
     """Write what differs, and say what was written. Ask `refusals` before."""
+    documents = list(_documents(folder))  # before anything is written, since an application may fail to be built
     written = [path for service in SERVICES if (path := contracts.write(service, folder)) is not None]
-    for path, text in _documents(folder):
+    for path, text in documents:
         if not _holds(path, text):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

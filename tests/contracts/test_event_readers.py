@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
+from contract_writer.openapi import described_settings
 from contract_writer.suite import FOLDER
 from native.topology import SERVICES
 from service_platform.contracts import package_of, read_by, read_contracts
-from service_platform.event_bus import Event
+from service_platform.event_bus import Consumer, Event
 
 _moments = st.datetimes(timezones=st.just(UTC))
 
@@ -68,6 +69,17 @@ def test_a_reader_can_read_whatever_its_publisher_can_say(reader: type[Event]) -
         assert _within(heard.model_dump(mode="json"), said.model_dump(mode="json"))
 
     check()
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_every_consumer_that_a_service_has_is_handed_to_its_engine(
+    service: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bootstrap = importlib.import_module(f"{package_of(service)}.bootstrap")
+    handed: list[Consumer[Any]] = []
+    monkeypatch.setattr(bootstrap, "run_consumers", lambda _s, _d, consumers, **_: handed.extend(consumers))
+    bootstrap.build_consumer(described_settings(service))
+    assert {consumer.name for consumer in handed} == {name for reader in read_by(service) for name in reader.consumers}
 
 
 def _within(heard: Any, said: Any) -> bool:
