@@ -131,6 +131,22 @@ def test_what_a_reader_does_not_take_is_a_gap(reads: Any, says: Any, field: str,
     assert [(gap.field, gap.kind) for gap in found(reads, says)][:1] == [(field, kind)]
 
 
+class TwoCats(BaseModel):
+    first: Cat
+    second: Cat
+
+
+class TwoDogs(BaseModel):
+    first: Dog
+    second: Dog
+
+
+def test_a_pair_of_models_is_compared_wherever_it_occurs() -> None:
+    """That it is being compared stands for its answer only within itself."""
+    fields = {gap.field for gap in found(TwoCats, TwoDogs)}
+    assert {"first.lives", "second.lives"} <= fields
+
+
 def test_a_keyword_that_cannot_be_judged_must_be_equal() -> None:
     odd = {"type": "array", "items": {"type": "integer"}, "contains": {"minimum": 5}}
     assert gaps(reads=odd, says=odd) == []
