@@ -94,7 +94,7 @@ contracts-check: setup ## Check contracts/, readers and changes: against the mai
 
 .PHONY: bench
 bench: setup ## Measure against limits and peers: all, or ONLY=relay-drain; QUICK=1 ROWS=500000 SENT=5000000 REPEATS=5
-	@$(PYTHON) -m bench --only "$(ONLY)" --contestants "$(CONTESTANTS)" $(if $(QUICK),--quick) \
+	@$(PYTHON) -m bench run --only "$(ONLY)" --contestants "$(CONTESTANTS)" $(if $(QUICK),--quick) \
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(SENT),--sent $(SENT)) $(if $(REPEATS),--repeats $(REPEATS))
 
 .PHONY: lock
@@ -103,6 +103,12 @@ lock: setup ## Resolve all dependencies anew into requirements.lock
 	    --no-emit-package fencepost-platform --custom-compile-command "make lock" \
 	    --group pyproject.toml:dev pyproject.toml platform/pyproject.toml services/*/pyproject.toml \
 	    --output-file requirements.lock
+
+.PHONY: lock-peers
+lock-peers: setup ## Resolve the bench's public peers anew into their locks
+	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	    --custom-compile-command "make lock-peers" infra/bench/peers.in --output-file infra/bench/peers.lock
+	@$(PYTHON) -m bench lock-debezium
 
 .PHONY: lock-kafka
 lock-kafka: setup ## Resolve Kafka's jars anew into infra/native/kafka.lock.toml

@@ -13,6 +13,7 @@ from native.errors import StackError
 
 from . import report
 from .contestants import CONTESTANTS
+from .debezium_jars import write_lock
 from .lab import Lab
 from .measurements import MEASUREMENTS
 from .plan import Plan
@@ -20,13 +21,22 @@ from .results import Results
 from .settings import BenchSettings
 
 _QUICK_ROWS = 10_000
+_FLOW_SECONDS, _QUICK_FLOW_SECONDS = 10.0, 5.0
+_MESSAGES, _QUICK_MESSAGES = 10_000, 2_000
+_IDLE_SECONDS, _QUICK_IDLE_SECONDS = 30.0, 10.0
 _WIDTH = 120  # the tables' figures are not to be cut where nothing says how wide the terminal is
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command()
-def main(
+def lock_debezium() -> None:
+    """Resolve Debezium's jars anew and write their lock."""
+    typer.echo(f"{write_lock()} jars locked")
+
+
+@app.command()
+def run(
     *,
     only: Annotated[str, typer.Option(help=f"Measurements, of: {' '.join(MEASUREMENTS)}. Empty: all.")] = "",
     contestants: Annotated[str, typer.Option(help="Contestants by name, separated by commas. Empty: all.")] = "",
@@ -50,6 +60,9 @@ def main(
         rows=min(rows, _QUICK_ROWS) if quick else rows,
         sent=sent,
         repeats=1 if quick else repeats,
+        flow_seconds=_QUICK_FLOW_SECONDS if quick else _FLOW_SECONDS,
+        messages=_QUICK_MESSAGES if quick else _MESSAGES,
+        idle_seconds=_QUICK_IDLE_SECONDS if quick else _IDLE_SECONDS,
         only=tuple(name.strip() for name in contestants.split(",") if name.strip()),
         say=say,
     )
@@ -68,10 +81,16 @@ def main(
 
 
 async def _measure(lab: Lab, names: list[str], plan: Plan, results: Results) -> None:
-    contestants = [kind(lab) for kind in CONTESTANTS if plan.wants(kind.name)]
+    contestants = []
+    for contestant in (kind(lab) for kind in CONTESTANTS if plan.wants(kind.name)):
+        if reason := contestant.missing():
+            results.leave_out("everything", contestant.name, reason)
+            plan.say(f"{contestant.name} is left out: {reason}")
+        else:
+            contestants.append(contestant)
     try:
         for name in names:
-            await MEASUREMENTS[name](lab, contestants, plan, results)
+            await MEASUREMENTS[name].measure(lab, contestants, plan, results)
     finally:
         for contestant in contestants:
             await contestant.close()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import orjson
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 
 from service_platform.event_bus import topic_of
 
@@ -74,7 +74,7 @@ class TopicReader:
                 "group.id": "bench-reader",
                 "enable.auto.commit": False,
                 "fetch.wait.max.ms": 50,
-                "log_level": 3,
+                "log_level": 0,
             }
         )
 
@@ -105,11 +105,20 @@ class TopicReader:
         self._consumer.close()
 
     def _ends(self) -> Sequence[int]:
-        partitions = [TopicPartition(self._topic, number) for number in range(PARTITIONS)]
-        return [
-            self._consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS, cached=False)[1]
-            for partition in partitions
-        ]
+        return [self._end(TopicPartition(self._topic, number)) for number in range(PARTITIONS)]
+
+    def _end(self, partition: TopicPartition) -> int:
+        deadline = time.monotonic() + _ANSWER_SECONDS
+        while True:
+            try:
+                _, end = self._consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS, cached=False)
+            except KafkaException as error:
+                # A topic that was just made may not be known yet to the broker that made it.
+                if not error.args[0].retriable() or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return end
 
 
 def _note(arrivals: Arrivals, message: Message) -> None:

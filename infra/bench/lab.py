@@ -16,6 +16,7 @@ from native.stack import Stack
 from service_platform.database import DatabaseAddress
 from service_platform.event_bus import topic_of
 
+from .peers import Peers
 from .settings import BenchSettings
 from .workload import PARTITIONS
 
@@ -32,6 +33,7 @@ _TOPIC_SETTINGS = {
     "message.timestamp.type": "LogAppendTime",
 }
 
+Statement: TypeAlias = "asyncpg.prepared_stmt.PreparedStatement[asyncpg.Record]"
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 
 
@@ -40,6 +42,7 @@ class Lab:
 
     def __init__(self, settings: BenchSettings, *, say: Callable[[str], None] = lambda _: None) -> None:
         self.settings = settings
+        self.peers = Peers(settings, say=say)
         self._admin: AdminClient | None = None
         self.stack = Stack(
             settings.stack,
@@ -98,10 +101,10 @@ class Lab:
         finally:
             await admin.close()
 
-    def make_topic(self) -> str:
+    def make_topic(self, partitions: int = PARTITIONS) -> str:
         """Make the topic of a publisher that nobody else has; returns the publisher's name."""
         source = f"bench-{uuid4().hex[:10]}"
-        topic = NewTopic(topic_of(source), PARTITIONS, 1, config=_TOPIC_SETTINGS)
+        topic = NewTopic(topic_of(source), partitions, 1, config=_TOPIC_SETTINGS)
         self._kafka_admin().create_topics([topic], operation_timeout=15)[topic_of(source)].result()
         return source
 

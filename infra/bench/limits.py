@@ -24,10 +24,7 @@ class LimitFailed(Exception):
 
 class _UpdatedTable(PolledTable):
     name: ClassVar[str] = "update-alone"
-
-    def program(self, source: str, replica: int) -> Program:
-        del replica
-        return self.script("update_alone", source)
+    relay: ClassVar[str] = "update_alone"
 
 
 async def producer_alone(lab: Lab, rows: Sequence[Row]) -> float:

@@ -13,6 +13,11 @@ class Plan:
     rows: int = 50_000
     sent: int = 0
     repeats: int = 3
+    flow_seconds: float = 10.0
+    """How long a steady flow of rows lasts, each time."""
+    messages: int = 10_000
+    """How many messages are consumed, each time."""
+    idle_seconds: float = 30.0
     only: tuple[str, ...] = ()
     """Names of contestants; empty: all."""
     say: Callable[[str], None] = lambda _: None

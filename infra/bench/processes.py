@@ -64,6 +64,11 @@ class Running:
         """Processor time used so far, that of living children included."""
         return tree_cpu_seconds(self._process.pid)
 
+    def resident_bytes(self) -> int:
+        """Memory that is its own now, that of living children included."""
+        parent = psutil.Process(self._process.pid)
+        return sum(int(process.memory_info().rss) for process in [parent, *parent.children(recursive=True)])
+
     def pause(self) -> None:
         """SIGSTOP."""
         os.killpg(self._process.pid, signal.SIGSTOP)

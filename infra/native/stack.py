@@ -12,7 +12,7 @@ from pathlib import Path
 from . import leftovers, preflight, schema
 from .credentials import make_secrets
 from .errors import StackError
-from .kafka_jars import missing_jars
+from .kafka_jars import KAFKA_JARS
 from .layout import DOWNLOADS, Layout
 from .process import Process, Tier
 from .readiness import wait_until_ready
@@ -174,7 +174,7 @@ class Stack:
         wanted = {port: name for name in names - running for port in self.topology.ports_of(name)}
         preflight.check_ports(wanted, self._port_setting, self.port_base)
         make_secrets(self.layout.secrets, SERVICES)
-        if missing_jars(DOWNLOADS):
+        if KAFKA_JARS.missing(DOWNLOADS):
             self._say("fetching Kafka (45 MB, once)")
         topology = self.topology
         with ThreadPoolExecutor(max_workers=3) as pool:

@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from .contestant import Contestant, TableContestant
+from .contestant import ALL_ROUNDS, Contestant, Feed, TableContestant
+from .debezium import Debezium
+from .faststream_outbox import FastStreamOutbox
 from .fencepost import Fencepost
 from .hand_tuned import HandTuned
+from .omni_box import OmniBox
+from .textbook import Textbook
+from .txoutbox import TxOutbox
+from .walbox import WalBox
 
-CONTESTANTS: tuple[type[Contestant], ...] = (Fencepost, HandTuned)
+CONTESTANTS: tuple[type[Contestant], ...] = (
+    Fencepost,
+    HandTuned,
+    TxOutbox,
+    FastStreamOutbox,
+    OmniBox,
+    WalBox,
+    Debezium,
+    Textbook,
+)
 
-__all__ = ["CONTESTANTS", "Contestant", "Fencepost", "HandTuned", "TableContestant"]
+__all__ = ["ALL_ROUNDS", "CONTESTANTS", "Contestant", "Feed", "Fencepost", "HandTuned", "TableContestant"]

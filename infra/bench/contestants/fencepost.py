@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import ClassVar
 
 from bench.lab import Connection, Lab, connect
@@ -11,8 +13,9 @@ from bench.workload import Row, measured_by
 from native.probes import heartbeat
 from service_platform.database import Database
 from service_platform.event_bus import EventBus
+from service_platform.outbox import WakeUp
 
-from .contestant import ROWS_A_TRANSACTION, Contestant, batches
+from .contestant import ROWS_A_TRANSACTION, Contestant, Feed, batches
 
 
 class Fencepost(Contestant):
@@ -27,9 +30,15 @@ class Fencepost(Contestant):
         self._database: Database | None = None
         self._admin: Connection | None = None
 
+    @property
+    def database(self) -> str:
+        return "order_db"
+
     async def prepare(self) -> None:
-        admin = await self._connection()
-        await admin.execute("TRUNCATE outbox RESTART IDENTITY")
+        await self._empty()
+
+    async def finish(self) -> None:
+        await self._empty()
 
     async def commit(self, source: str, rows: Sequence[Row]) -> None:
         if self._database is None:
@@ -39,6 +48,19 @@ class Fencepost(Contestant):
             async with self._database.transaction() as tx:
                 for row in some:
                     await bus.publish(event.create(**row.fields()), tx)
+
+    @asynccontextmanager
+    async def open_feed(self, source: str) -> AsyncIterator[Feed]:
+        """As an API process does it: a transaction a row, and the wake-up of the relays beside it."""
+        database = Database(self.lab.order_app(), application_name="bench publisher", pool_size=1)
+        stop = asyncio.Event()
+        waking = asyncio.create_task(WakeUp(database).run(stop))
+        try:
+            yield _Publisher(database, source)
+        finally:
+            stop.set()
+            await waking
+            await database.close()
 
     async def settle(self) -> None:
         admin = await self._connection()
@@ -88,7 +110,24 @@ class Fencepost(Contestant):
         if self._admin is not None:
             await self._admin.close()
 
+    async def _empty(self) -> None:
+        admin = await self._connection()
+        await admin.execute("TRUNCATE outbox RESTART IDENTITY")
+
     async def _connection(self) -> Connection:
         if self._admin is None:
-            self._admin = await connect(self.lab.superuser("order_db"))
+            self._admin = await connect(self.lab.superuser(self.database))
         return self._admin
+
+
+class _Publisher:
+    """Publishes one event a transaction."""
+
+    def __init__(self, database: Database, source: str) -> None:
+        self._database = database
+        self._bus = EventBus(source)
+        self._event = measured_by(source)
+
+    async def commit(self, row: Row) -> None:
+        async with self._database.transaction() as tx:
+            await self._bus.publish(self._event.create(**row.fields()), tx)

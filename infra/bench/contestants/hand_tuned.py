@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bench.processes import Program
-
 from .polled_table import PolledTable
 
 
@@ -13,8 +11,5 @@ class HandTuned(PolledTable):
     """See `programs/hand_tuned.py`. It knows no parking, no retry and no tuning of the broker's answers: no guard."""
 
     name: ClassVar[str] = "hand-tuned"
+    relay: ClassVar[str] = "hand_tuned"
     also_cold: ClassVar[bool] = True
-
-    def program(self, source: str, replica: int) -> Program:
-        del replica
-        return self.script("hand_tuned", source)

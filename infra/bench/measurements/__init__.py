@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 
-from bench.contestants import Contestant
-from bench.lab import Lab
-from bench.plan import Plan
-from bench.results import Results
+from . import consuming, relay_drain, relay_idle, relay_kill, relay_latency
+from .measurement import Column, Measurement
 
-from . import relay_drain
+MEASUREMENTS: Mapping[str, Measurement] = {
+    module.MEASUREMENT.name: module.MEASUREMENT
+    for module in (relay_drain, relay_latency, consuming, relay_idle, relay_kill)
+}
 
-Measure = Callable[[Lab, Sequence[Contestant], Plan, Results], Awaitable[None]]
-
-MEASUREMENTS: Mapping[str, Measure] = {relay_drain.NAME: relay_drain.measure}
-
-__all__ = ["MEASUREMENTS", "Measure"]
+__all__ = ["MEASUREMENTS", "Column", "Measurement"]

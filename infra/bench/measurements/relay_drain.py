@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from bench.arrivals import TopicReader
 from bench.contestants import Contestant, Fencepost
@@ -13,47 +14,66 @@ from bench.costs import Costs
 from bench.lab import Lab
 from bench.limits import PRODUCER_ALONE, UPDATE_ALONE, producer_alone, update_alone
 from bench.plan import Plan
-from bench.processes import ProcessEnded, Running
+from bench.processes import Running
 from bench.results import Figures, Results
+from bench.waiting import until
 from bench.workload import Row, rows, warm_up_rows
+
+from .measurement import Against, Column, Measurement
+from .rounds import Take, in_rounds
 
 NAME = "relay-drain"
 
 _LIMIT_ROWS = 50_000
-_WARM_UP_ROWS = 200
+_WARM_UP_ROWS = 200  # show that a relay is at work
 _START_SECONDS = 120.0
 _DRAIN_SECONDS = 300.0
-_LOOK_EVERY_SECONDS = 0.03
-
-
-class Unfinished(Exception):
-    """A contestant did not do in time what it was to do."""
 
 
 async def measure(lab: Lab, contestants: Sequence[Contestant], plan: Plan, results: Results) -> None:
-    """All drains of the plan, one round after the other, so that a noisy minute falls on everybody."""
+    """All takes, in rounds."""
     # The broker's Java is slow until it has compiled what is hot, and the first to fill the disk's files pays for all.
     for warm_up in (producer_alone, producer_alone, update_alone):
-        await warm_up(lab, rows(min(plan.rows, _LIMIT_ROWS)))
-    drains = _drains(contestants, plan)
-    for number in range(1, plan.repeats + 1):
-        for limit, rate in ((PRODUCER_ALONE, producer_alone), (UPDATE_ALONE, update_alone)):
-            total = await rate(lab, rows(min(plan.rows, _LIMIT_ROWS)))
-            results.add(NAME, limit, {"total": total}, of_round=number)
-            plan.say(f"{NAME} {number}/{plan.repeats}  {limit}: {total:,.0f} rows/s")
-        # Every other round backwards: a machine that gets slower favours nobody.
-        for drain in drains if number % 2 else reversed(drains):
-            try:
-                figures = await drain.measure(lab)
-            except (Unfinished, ProcessEnded) as error:
-                results.leave_out(NAME, drain.name, str(error))
-                plan.say(f"{NAME} {number}/{plan.repeats}  {drain.name}: {error}")
-                continue
-            results.add(NAME, drain.name, figures, of_round=number)
-            plan.say(
-                f"{NAME} {number}/{plan.repeats}  {drain.name}: {figures['total']:,.0f} rows/s, "
-                f"{figures['steady'] or 0:,.0f} in the steady middle"
-            )
+        await warm_up(lab, _limit_rows(plan))
+    await in_rounds(NAME, takes(lab, contestants, plan), plan, results, shown=["total", "steady"])
+
+
+def takes(lab: Lab, contestants: Sequence[Contestant], plan: Plan) -> list[Take]:
+    """The limits, then every way of draining."""
+    limit_rows = _limit_rows(plan)
+
+    def limit(name: str, rate: Callable[[Lab, Sequence[Row]], Awaitable[float]]) -> Take:
+        async def measured() -> Figures:
+            return {"rows": len(limit_rows), "total": await rate(lab, limit_rows)}
+
+        return Take(name, measured)
+
+    drains = [
+        Take(drain.name, partial(drain.take, lab), drain.contestant.rounds) for drain in _drains(contestants, plan)
+    ]
+    return [limit(PRODUCER_ALONE, producer_alone), limit(UPDATE_ALONE, update_alone), *drains]
+
+
+MEASUREMENT = Measurement(
+    NAME,
+    "Draining a backlog, rows a second",
+    measure,
+    [
+        Column("rows", "rows"),
+        Column("total", "total"),
+        Column("steady middle", "steady"),
+        Column("cpu s: relay", "cpu_relays", 1),
+        Column("postgres", "cpu_postgres", 1),
+        Column("lost", "lost", of="worst"),
+        Column("out of order", "out_of_order", of="worst"),
+        Column("twice", "duplicates", of="worst"),
+    ],
+    against=Against("hand-tuned", "total"),
+)
+
+
+def _limit_rows(plan: Plan) -> list[Row]:
+    return rows(min(plan.rows, _LIMIT_ROWS))
 
 
 def _drains(contestants: Sequence[Contestant], plan: Plan) -> list[Drain]:
@@ -86,46 +106,48 @@ class Drain:
             name += f", {self.sent:,} sent before"
         return f"{name}, cold" if self.cold else name
 
-    async def measure(self, lab: Lab) -> Figures:
+    @property
+    def _warm_ups(self) -> int:
+        return _WARM_UP_ROWS if self.cold else self.contestant.warm_up_rows
+
+    async def take(self, lab: Lab) -> Figures:
         """Drain once.
 
-        A relay that runs already is held still (SIGSTOP) while the rows are committed, and let go with the clock.
+        A relay that runs already is held still (SIGSTOP) while the rows are committed, and let go with the clock; a
+        cold one is stopped before and started with the clock.
         """
         source = lab.make_topic()
         reader = TopicReader(lab.kafka, source)
         relays: list[Running] = []
         try:
             await self.contestant.prepare()
+            relays += self._start(lab, source)
+            await self._warm_up(source, reader, relays)
+            for relay in relays:
+                relay.stop() if self.cold else relay.pause()
+            if self.sent:
+                assert isinstance(self.contestant, Fencepost)
+                await self.contestant.multiply_sent(self.sent)
+            await self.contestant.commit(source, self.rows)
+            await self.contestant.settle()
+            costs = Costs.now(lab, relays)
+            began, began_at = time.monotonic(), time.time()
             if self.cold:
-                await self._commit(source)
-                began = time.monotonic()
-                costs = Costs.now(lab, [])
-                relays += self._start(lab, source)
-            else:
-                relays += self._start(lab, source)
-                await self._warm_up(source, reader, relays)
-                for relay in relays:
-                    relay.pause()
-                if self.sent:
-                    assert isinstance(self.contestant, Fencepost)
-                    await self.contestant.multiply_sent(self.sent)
-                await self._commit(source)
-                costs = Costs.now(lab, relays)
-                began = time.monotonic()
-                for relay in relays:
-                    relay.resume()
-            began_at = time.time() - (time.monotonic() - began)
-            await self._drained(reader, relays, warm_ups=0 if self.cold else _WARM_UP_ROWS)
+                relays[:] = self._start(lab, source)
+            for relay in relays:
+                relay.resume()
+            await self._drained(reader, relays)
             seconds = time.monotonic() - began
             spent = costs.until_now(lab, relays)
+            for relay in relays:
+                relay.stop()
+            arrivals = await asyncio.to_thread(reader.read)
         finally:
             for relay in relays:
                 relay.stop()
-        try:
-            arrivals = await asyncio.to_thread(reader.read)
-        finally:
             reader.close()
             lab.drop_topic(source)
+            await self.contestant.finish()
         return {
             "rows": len(self.rows),
             "seconds": seconds,
@@ -144,34 +166,20 @@ class Drain:
             for number in range(1, self.relays + 1)
         ]
 
-    async def _commit(self, source: str) -> None:
-        await self.contestant.commit(source, self.rows)
-        await self.contestant.settle()
-
     async def _warm_up(self, source: str, reader: TopicReader, relays: Sequence[Running]) -> None:
         async def ready() -> bool:
-            return all(relay.is_ready for relay in relays)
+            return all(relay.is_ready for relay in relays) and await self.contestant.is_ready()
 
-        await _until(ready, relays, "the relay is ready", within=_START_SECONDS)
-        await self.contestant.commit(source, warm_up_rows(_WARM_UP_ROWS))
+        await until(ready, "the relay is ready", within=_START_SECONDS, while_alive=relays)
+        await self.contestant.commit(source, warm_up_rows(self._warm_ups))
 
         async def through() -> bool:
-            return reader.count() >= _WARM_UP_ROWS and not await self.contestant.has_pending()
+            return reader.count() >= self._warm_ups and not await self.contestant.has_pending()
 
-        await _until(through, relays, "the warm-up rows are through", within=_START_SECONDS)
+        await until(through, "the warm-up rows are through", within=_START_SECONDS, while_alive=relays)
 
-    async def _drained(self, reader: TopicReader, relays: Sequence[Running], *, warm_ups: int) -> None:
+    async def _drained(self, reader: TopicReader, relays: Sequence[Running]) -> None:
         async def drained() -> bool:
-            return reader.count() >= warm_ups + len(self.rows) and not await self.contestant.has_pending()
+            return reader.count() >= self._warm_ups + len(self.rows) and not await self.contestant.has_pending()
 
-        await _until(drained, relays, f"{len(self.rows)} rows are drained", within=_DRAIN_SECONDS)
-
-
-async def _until(holds: Callable[[], Awaitable[bool]], relays: Sequence[Running], what: str, *, within: float) -> None:
-    deadline = time.monotonic() + within
-    while not await holds():
-        for relay in relays:
-            relay.check()
-        if time.monotonic() > deadline:
-            raise Unfinished(f"not within {within:.0f} s: {what}")
-        await asyncio.sleep(_LOOK_EVERY_SECONDS)
+        await until(drained, f"{len(self.rows)} rows are drained", within=_DRAIN_SECONDS, while_alive=relays)
