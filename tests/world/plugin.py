@@ -10,10 +10,17 @@ from collections.abc import Generator
 import pytest
 
 from world.catalogue import CATALOGUE
-from world.patterns import declared_by
+from world.patterns import ROOT, declared_by
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 STACK_FIXTURES = {"stack", "service_databases"}
+STACKS = {  # the servers that the tests of a folder share
+    "tests/scenarios": "scenarios",
+    "infra/native": "native",
+    "infra/bench": "bench",
+    "platform": "platform",
+    "services": "platform",
+}
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -36,9 +43,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what starts real servers, so that `make unit` can leave it out."""
+    """Mark what starts real servers, so that `make unit` can leave it out, and keep those of one stack together.
+
+    `make test` runs groups side by side (pytest-xdist, `--dist loadgroup`): each stack of servers is one group's own.
+    """
     if not STACK_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
         item.add_marker("needs_stack")
+    for folder, group in STACKS.items():
+        if item.path.is_relative_to(ROOT / folder):
+            item.add_marker(pytest.mark.xdist_group(group))
+            break
 
 
 @pytest.hookimpl(trylast=True)
