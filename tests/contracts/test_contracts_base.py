@@ -42,6 +42,40 @@ def test_without_a_change_the_last_change_is_looked_at_once_more(repository: Rep
     assert versions(find_base(repository.contracts, {"order": [SECOND]})) == [1]
 
 
+TYPO = contract_of(order_placed(version=2, curency=str)).after(FIRST)
+
+
+def test_the_commits_of_one_merge_are_one_change(repository: Repository) -> None:
+    """What the first of them added may have got another name in the second, before anybody had it."""
+    repository.git("switch", "--quiet", "--create", "feature")
+    for contract in (TYPO, SECOND):
+        repository.write([contract])
+        repository.commit()
+    repository.git("switch", "--quiet", "main")
+    repository.git("merge", "--quiet", "--ff-only", "feature")
+    base = find_base(repository.contracts, {"order": [SECOND]})
+    assert base.contracts == {"order": [FIRST]}
+
+
+def test_the_commits_of_one_push_are_one_change(repository: Repository, tmp_path: Path) -> None:
+    repository.git("clone", "--quiet", "--bare", str(repository.root), str(tmp_path / "shared"))
+    repository.git("clone", "--quiet", str(tmp_path / "shared"), str(tmp_path / "clone"))
+    clone = Repository(tmp_path / "clone")
+    for contract in (TYPO, SECOND):
+        clone.write([contract])
+        clone.commit()
+    clone.git("push", "--quiet")
+    assert find_base(clone.contracts, {"order": [SECOND]}).contracts == {"order": [FIRST]}
+
+
+def test_a_commit_that_was_amended_was_never_there(repository: Repository) -> None:
+    repository.write([TYPO])
+    repository.commit()
+    repository.write([SECOND])
+    repository.git("commit", "--quiet", "--all", "--amend", "--message", "without the typo")
+    assert find_base(repository.contracts, {"order": [SECOND]}).contracts == {"order": [FIRST]}
+
+
 def test_the_first_contracts_have_nothing_to_be_compared_with(repository: Repository) -> None:
     assert find_base(repository.contracts, {"order": [FIRST]}).contracts == {}
 
@@ -91,11 +125,13 @@ def test_a_folder_can_be_asked_for(repository: Repository, tmp_path: Path) -> No
     assert versions(find_base(repository.contracts, {"order": [THIRD]}, str(tmp_path / "copy"))) == [1]
 
 
-def test_a_shallow_clone_says_that_it_cannot_know(repository: Repository, tmp_path: Path) -> None:
-    repository.git("clone", "--quiet", "--depth", "1", f"file://{repository.root}", str(tmp_path / "shallow"))
-    base = find_base(tmp_path / "shallow" / "contracts", {"order": [FIRST]})
+def test_a_fresh_clone_of_the_main_line_says_that_it_cannot_know(repository: Repository, tmp_path: Path) -> None:
+    repository.write([SECOND])
+    repository.commit()
+    repository.git("clone", "--quiet", str(repository.root), str(tmp_path / "fresh"))
+    base = find_base(tmp_path / "fresh" / "contracts", {"order": [SECOND]})
     assert base.contracts == {}
-    assert "in a shallow clone: fetch more" in base.origin
+    assert "CONTRACTS_BASE names a revision" in base.origin
 
 
 def test_a_repository_that_git_does_not_open_is_an_error(repository: Repository) -> None:

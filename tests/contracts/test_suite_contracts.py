@@ -50,6 +50,16 @@ def test_a_contract_that_is_not_what_its_class_says_names_the_field(folder: Path
     assert "make contracts" in stale[0].mend
 
 
+def test_an_event_in_a_contract_that_no_class_publishes_is_found(folder: Path) -> None:
+    """A class that was deleted, and `make contracts` forgotten."""
+    path = folder / "order" / "events.json"
+    known = contracts.read_contracts(folder)["order"]
+    path.write_text(contracts_text([contract_of(order_placed(name="order.gone")), *known]), encoding="utf-8")
+    (breach,) = breaches_about(folder, "order/events.json")
+    assert (breach.event, breach.fact) == ("order.gone", "no class publishes it")
+    assert "make contracts" in breach.mend
+
+
 @pytest.mark.parametrize("name", ["order/openapi.json", "asyncapi.yaml"])
 def test_a_description_that_is_not_what_the_code_says_is_found(folder: Path, name: str) -> None:
     (folder / name).write_text("{}", encoding="utf-8")

@@ -33,8 +33,8 @@ def find_base(folder: Path, now: Contracts, asked: str = "") -> Base:
 
     `asked` is a folder of contracts or a git revision; empty, it is the main line: the upstream of `main`, or `main`
     itself. A branch is compared with where it left that line, so it may still change what it has added. What stands on
-    the line itself is compared with the last commit and, if nothing has changed since, with what was before the last
-    change of the contracts.
+    the line itself is compared with the last commit and, if nothing has changed since, with where the line stood before
+    its contracts became what they are. A fresh clone does not know that, so CI names its base after a merge.
 
     Raises `NoSuchBase`.
     """
@@ -56,13 +56,12 @@ def find_base(folder: Path, now: Contracts, asked: str = "") -> Base:
     committed = git.contracts(head)
     if any(committed.get(service, []) != list(contracts) for service, contracts in now.items()):
         return Base(committed, f"the last commit ({head[:10]})")
-    changed = git.run("log", "-1", "--first-parent", "--format=%H", "--", ".")
-    before = git.commit(f"{changed}^") if changed else None
+    before = git.before_last_change(line)
     if before is None:
         return Base(
-            {}, "nothing, since history as it is here has no earlier contracts (in a shallow clone: fetch more)"
+            {}, f"nothing, since git knows no earlier contracts of {line} here: CONTRACTS_BASE names a revision"
         )
-    return Base(git.contracts(before), f"what was before their last change ({before[:10]})")
+    return Base(git.contracts(before), f"where {line} stood before their last change ({before[:10]})")
 
 
 class _Git:
@@ -95,6 +94,21 @@ class _Git:
 
     def commit(self, revision: str) -> str | None:
         return self.run("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+    def before_last_change(self, line: str) -> str | None:
+        """The last place of `line` at which the folder was another, by its reflog.
+
+        Not the parent of a commit: the commits of one merge or push are one change, and what one of them added another
+        may have changed before anybody had it. Places that were abandoned (an amended commit) do not count.
+        """
+        name = self.run("rev-parse", "--symbolic-full-name", line)
+        places = (self.run("log", "--walk-reflogs", "--format=%H", name) if name else None) or ""
+        first = self.commit(f"{name}@{{{len(places.split())}}}") or ""  # where the oldest entry came from
+        for place in [*places.split(), *first.split()]:
+            is_past = self.run("merge-base", "--is-ancestor", place, "HEAD") is not None
+            if is_past and self.run("diff", "--quiet", place, "HEAD", "--", ".") is None:
+                return place
+        return None
 
     def contracts(self, commit: str) -> dict[str, list[EventContract]]:
         """The contracts in the folder as they were in `commit`."""
