@@ -65,8 +65,8 @@ async def test_a_requeued_event_has_all_its_attempts_again_and_keeps_its_history
     await requeue(shop, letter)
     assert await shop.fail(event, attempts=0, allowed=2) == "retrying"
     assert await shop.fail(event, attempts=1, allowed=2) == "buried"
-    rows = await owner.fetch("SELECT id, state, jsonb_array_length(history) AS failures FROM dead_letter")
-    assert [tuple(row) for row in rows] == [(letter, "dead", 3)]
+    rows = await owner.fetch("SELECT id, state, jsonb_array_length(history), resolved_at FROM dead_letter")
+    assert [tuple(row) for row in rows] == [(letter, "dead", 3, None)]
     assert await requeue(shop, letter) == "requeued", "and it can be requeued again"
 
 
@@ -100,7 +100,57 @@ async def test_a_requeued_event_that_held_its_key_goes_first(shop: Deliveries) -
     assert await shop.effects() == [dead.event_id, behind.event_id]
 
 
-async def test_a_discarded_event_that_held_its_key_lets_it_go(owner: Owner, shop: Deliveries) -> None:
+async def test_a_requeued_event_is_due_at_once_whatever_its_last_pause(
+    database: Database, owner: Owner, shop: Deliveries
+) -> None:
+    patient, event = Deliveries(database, owner, pause_seconds=600), incoming()
+    await requeue(patient, await bury(patient, event, hold=True))
+    wake_up = await shop.last_wake_up()
+    assert wake_up.attempts == 0
+    await shop.wake(wake_up)
+    assert await shop.effects() == [event.event_id]
+
+
+async def test_a_key_held_by_an_event_that_took_effect_after_all_goes_on_when_it_is_requeued(
+    owner: Owner, shop: Deliveries
+) -> None:
+    dead, behind = incoming(), incoming()
+    letter = await bury(shop, dead, hold=True)
+    await shop.ledger.append_behind(behind)
+    await owner.execute("INSERT INTO inbox VALUES ('c', 'order', $1, now())", dead.event_id)
+    assert await requeue(shop, letter) == "handled"
+    await shop.wake(await shop.last_wake_up())
+    assert await shop.effects() == [behind.event_id]
+
+
+async def test_a_requeued_event_that_held_its_key_has_each_failure_in_its_history_once(
+    owner: Owner, shop: Deliveries
+) -> None:
+    dead = incoming()
+    await requeue(shop, await bury(shop, dead, hold=True))
+    assert await shop.fail(dead, attempts=0, allowed=2, hold=True) == "retrying"
+    assert await shop.fail(dead, attempts=1, allowed=2, hold=True) == "buried"
+    tries = await owner.fetchval("SELECT jsonb_path_query_array(history, '$[*].attempt')::text FROM dead_letter")
+    assert tries == "[1, 1, 2]"
+
+
+async def test_an_event_that_died_behind_a_head_holds_its_key_when_its_turn_comes(shop: Deliveries) -> None:
+    """Bytes that nobody can parse are buried before anything is asked about the key."""
+    head, dead, behind = incoming(), incoming(), incoming()
+    await shop.fail(head)
+    letter = await bury(shop, dead, hold=True)
+    await shop.ledger.append_behind(behind)
+    async with shop.database.read() as session:
+        assert [retry.is_head for retry in await pending_retries(session)] == [True, False, False]
+    await shop.wake(await shop.last_wake_up())
+    assert len(await shop.pending()) == 2
+    assert (await shop.last_wake_up()).event_id == head.event_id, "nobody is woken"
+    await discard(shop, letter)
+    await shop.wake(await shop.last_wake_up())
+    assert await shop.effects() == [head.event_id, behind.event_id]
+
+
+async def test_a_discarded_event_that_held__its_key_lets_it_go(owner: Owner, shop: Deliveries) -> None:
     dead, behind = incoming(), incoming()
     letter = await bury(shop, dead, hold=True)
     await shop.ledger.append_behind(behind)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 from ledger_lab import SERVICE, Deliveries, Owner, incoming
+from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 
 from service_platform.database import Database
@@ -14,6 +15,7 @@ from service_platform.inbox import (
     AlreadyBuried,
     AlreadyHandled,
     AlreadyRetrying,
+    DeadLetterOffice,
     InboxClaim,
     KeyBlocked,
     StaleWakeUp,
@@ -78,6 +80,25 @@ async def test_a_blocked_key_takes_later_events_behind_it_and_lets_others_pass(s
     assert len(await shop.pending()) == 3
 
 
+async def test_only_the_head_of_a_key_is_ever_woken(owner: Owner, shop: Deliveries) -> None:
+    head = incoming()
+    await shop.fail(head)
+    for _ in range(3):
+        await shop.ledger.append_behind(incoming())
+    await shop.fail(head, attempts=1)
+    assert (await shop.last_wake_up()).event_id == head.event_id
+    woken = await owner.fetch("SELECT event_id FROM retry_ledger WHERE woken_at IS NOT NULL")
+    assert [row["event_id"] for row in woken] == [head.event_id]
+
+
+async def test_an_event_that_took_effect_since_is_not_appended(shop: Deliveries) -> None:
+    event = incoming()
+    await shop.run(event)
+    await shop.fail(head := incoming())
+    assert await shop.ledger.append_behind(event)
+    assert await shop.pending() == [(head.event_id, 1)]
+
+
 async def test_the_key_drains_in_order_each_head_waking_the_next(shop: Deliveries) -> None:
     events = [incoming(number=number) for number in range(4)]
     await shop.fail(events[0])
@@ -122,9 +143,22 @@ async def test_a_wake_up_that_names_no_head_is_not_obeyed(shop: Deliveries) -> N
     head, second = incoming(), incoming()
     await shop.fail(head)
     await shop.ledger.append_behind(second)
-    with pytest.raises(StaleWakeUp):
-        await shop.wake(WakeUp("c", "order", "k", second.event_id, 0))
+    for attempts in (0, 1):  # its own, and the head's
+        with pytest.raises(StaleWakeUp):
+            await shop.wake(WakeUp("c", "order", "k", second.event_id, attempts))
     assert await shop.effects() == []
+    assert len(await shop.pending()) == 2
+
+
+async def test_a_wake_up_that_names_another_key_finds_nothing(owner: Owner, shop: Deliveries) -> None:
+    """Its failure would be recorded under the lock of a key that is not the event's."""
+    event = incoming()
+    await shop.fail(event)
+    wake_up = await shop.last_wake_up()
+    assert await shop.ledger.entry(wake_up) == replace(event, attempts=1)
+    assert await shop.ledger.entry(replace(wake_up, key="other")) is None
+    assert await shop.fail(replace(event, key="other"), attempts=1, allowed=1) == "stale"
+    assert await shop.pending() == [(event.event_id, 1)]
 
 
 async def test_a_wake_up_that_comes_too_early_is_not_obeyed(database: Database, owner: Owner, shop: Deliveries) -> None:
@@ -189,6 +223,24 @@ async def test_a_record_too_large_for_the_outbox_is_buried_all_the_same(owner: O
     assert '"dead-letter-omitted-bytes":"1048576"' in copy["headers"]
 
 
+async def test_a_record_without_a_name_and_with_an_endless_key_is_buried_all_the_same(
+    owner: Owner, shop: Deliveries
+) -> None:
+    await shop.ledger.bury_nameless(
+        key="k" * 100_000, headers={}, payload=b"x", origin="t/0@7 1", error=ValueError("bare")
+    )
+    assert await owner.fetchval("SELECT length(key) FROM dead_letter") == 100_000
+    assert await owner.fetchval("SELECT length(key) FROM outbox") == 500
+
+
+async def test_decisions_see_what_was_committed_whatever_the_servers_default_isolation_is(
+    database: Database, owner: Owner
+) -> None:
+    await owner.execute(f"ALTER DATABASE {database.address.name} SET default_transaction_isolation = 'serializable'")
+    async with database.transaction() as tx:
+        assert await tx.session.scalar(text("SHOW transaction_isolation")) == "read committed"
+
+
 async def test_an_event_that_was_buried_stays_buried_when_it_is_delivered_again(shop: Deliveries) -> None:
     event = incoming()
     await shop.fail(event, allowed=1)
@@ -209,8 +261,26 @@ async def test_a_consumer_may_have_its_key_held_by_a_dead_event(owner: Owner, sh
     assert await shop.wake_ups() == [], "nobody is woken"
     with pytest.raises(StaleWakeUp):
         await shop.wake(WakeUp("c", "order", "k", dead.event_id, 1))
-    assert await shop.ledger.wake_overdue(first_wait_seconds=0) == 0
     assert await owner.fetchval("SELECT state FROM dead_letter") == "dead"
+
+
+async def test_a_failure_of_a_dead_head_that_holds_its_key_is_not_counted_again(owner: Owner, shop: Deliveries) -> None:
+    event = incoming()
+    await shop.fail(event, allowed=2, hold=True)
+    assert await shop.fail(event, attempts=1, allowed=2, hold=True) == "buried"
+    assert await shop.fail(event, attempts=1, allowed=2, hold=True) == "stale"
+    assert await shop.fail(event, attempts=2, allowed=2, hold=True) == "buried"
+    assert await shop.pending() == [(event.event_id, 2)]
+    assert await owner.fetchval("SELECT jsonb_array_length(history) FROM dead_letter") == 2
+    assert await owner.fetchval("SELECT count(*) FROM outbox WHERE destination LIKE '%.dlq'") == 1
+
+
+async def test_a_dead_head_that_holds_its_key_is_not_overdue(owner: Owner, shop: Deliveries) -> None:
+    event = incoming()
+    assert await shop.fail(event, allowed=2, hold=True) == "retrying"
+    assert await shop.fail(event, attempts=1, allowed=2, hold=True) == "buried"
+    await owner.execute("SELECT platform_clock_set('1 day', 1)")
+    assert await shop.ledger.wake_overdue() == 0
 
 
 async def test_a_failure_of_an_attempt_that_is_over_is_not_recorded(shop: Deliveries) -> None:
@@ -302,9 +372,12 @@ async def test_a_record_without_a_name_is_buried_once(owner: Owner, shop: Delive
 
 async def test_the_purge_takes_what_is_old_and_never_what_still_waits(owner: Owner, shop: Deliveries) -> None:
     await shop.run(incoming())
-    dead, settled = incoming(key="dead"), incoming(key="settled")
-    for event in (dead, settled):
+    dead, settled, waiting = incoming(key="dead"), incoming(key="settled"), incoming(key="waiting")
+    for event in (dead, settled, waiting):
         await shop.fail(event, allowed=1)
+    async with shop.database.transaction() as tx:
+        letter = await owner.fetchval("SELECT id FROM dead_letter WHERE key = 'waiting'")
+        await DeadLetterOffice(SERVICE).requeue(tx, letter)
     await owner.execute("UPDATE dead_letter SET state = 'discarded', resolved_at = now() WHERE key = 'settled'")
 
     async def purge(days: int) -> int:
@@ -315,7 +388,8 @@ async def test_the_purge_takes_what_is_old_and_never_what_still_waits(owner: Own
     assert await purge(11) == 0
     await shop.run(recent := incoming())
     assert await purge(9) == 2
-    assert [row["key"] for row in await owner.fetch("SELECT key FROM dead_letter")] == ["dead"]
+    assert [row["key"] for row in await owner.fetch("SELECT key FROM dead_letter ORDER BY key")] == ["dead", "waiting"]
+    assert await owner.fetchval("SELECT count(*) FROM retry_ledger WHERE event_id = $1", waiting.event_id) == 1
     kept: list[UUID] = [row["event_id"] for row in await owner.fetch("SELECT event_id FROM inbox")]
     assert kept == [recent.event_id]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -173,6 +175,39 @@ async def test_a_requeue_waits_for_the_run_of_its_key(owner: Owner, shop: Delive
     assert await requeuing == "requeued"
     await shop.wake(await shop.last_wake_up())
     assert await shop.effects() == [other.event_id, dead.event_id]
+
+
+@pytest.mark.parametrize("who", ["claim", "wake-up", "append", "settle", "fail", "requeue", "discard"])
+async def test_every_decision_about_a_key_waits_for_its_lock(owner: Owner, shop: Deliveries, who: str) -> None:
+    """Without it an event could be appended behind a head that leaves unseen, and nobody would ever wake it."""
+    event, dead = incoming(), incoming()
+    await shop.fail(dead, allowed=1)
+    letter = await owner.fetchval("SELECT id FROM dead_letter")
+    await shop.fail(event)
+    wake_up = await shop.last_wake_up()
+
+    async def decide(letter: UUID) -> None:
+        async with shop.database.transaction() as tx:
+            if who == "requeue":
+                await DeadLetterOffice(SERVICE).requeue(tx, letter)
+            else:
+                await DeadLetterOffice(SERVICE).discard(tx, letter, "no")
+
+    deciding: dict[str, Callable[[], Coroutine[Any, Any, object]]] = {
+        "claim": lambda: shop.run(event),
+        "wake-up": lambda: shop.wake(wake_up),
+        "append": lambda: shop.ledger.append_behind(incoming()),
+        "settle": lambda: shop.ledger.settle(InboxClaim("c", "order", "k", event.event_id)),
+        "fail": lambda: shop.fail(event, attempts=1),
+        "requeue": lambda: decide(letter),
+        "discard": lambda: decide(letter),
+    }
+    async with owner.transaction():
+        await owner.execute("SELECT pg_advisory_xact_lock(inbox_key_lock('c', 'order', 'k'))")
+        decision = asyncio.create_task(deciding[who]())
+        await until_it_waits(owner)
+    with contextlib.suppress(AlreadyRetrying):
+        await decision
 
 
 class Sick(Exception):

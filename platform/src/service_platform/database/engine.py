@@ -14,7 +14,13 @@ from .transaction import Claim, Transaction, transaction_is_open
 
 # A process that is stopped or cut off in mid-transaction holds its locks until the server ends the transaction. Who
 # waits for a lock waits longer than that, so that one stalled process costs the others time and no error.
-_LIMITS = {"idle_in_transaction_session_timeout": "10s", "lock_timeout": "15s"}
+#
+# Whoever decides under a lock reads by a statement after it, and must see what the lock's last holder committed.
+_LIMITS = {
+    "default_transaction_isolation": "read committed",
+    "idle_in_transaction_session_timeout": "10s",
+    "lock_timeout": "15s",
+}
 
 CommitObserver = Callable[[Transaction], None]
 
@@ -81,6 +87,7 @@ class Database:
                     await claim.acquire(tx)
                 yield tx
                 await tx.flush_parts()
+        tx.committed = True
         for observer in self._observers:
             observer(tx)
 

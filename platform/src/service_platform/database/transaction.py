@@ -80,6 +80,9 @@ def transaction_is_open() -> Iterator[None]:
 class Transaction:
     """An open transaction. Made by `Database.transaction` only."""
 
+    committed = False
+    """Whether its COMMIT has come back."""
+
     def __init__(self, connection: AsyncConnection) -> None:
         self.connection = connection
         self._session: AsyncSession | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 from service_platform.outbox import MessageRefused, OutboxMessage
@@ -9,6 +10,7 @@ from service_platform.outbox import MessageRefused, OutboxMessage
 from .incoming import IncomingEvent
 
 _ERROR_CHARACTERS = 500
+_KEY_CHARACTERS = 500
 
 
 def dead_letter_topic_of(service: str) -> str:
@@ -20,7 +22,7 @@ def dead_letter_copy(event: IncomingEvent, letter: UUID, failures: int, reason: 
     """`event` as it came in, with what the dead letter says of it.
 
     A record of somebody else's may be larger than what the outbox carries; its copy goes without headers and payload
-    of its own then, since recording a failure must never be refused.
+    of its own then, and with the beginning of its key, since recording a failure must never be refused.
     """
     about = {
         "dead-letter-id": str(letter),
@@ -33,7 +35,8 @@ def dead_letter_copy(event: IncomingEvent, letter: UUID, failures: int, reason: 
     try:
         whole.check()
     except MessageRefused:
-        return _message(event, letter, {**about, "dead-letter-omitted-bytes": str(len(event.payload))}, b"", service)
+        about["dead-letter-omitted-bytes"] = str(len(event.payload))
+        return _message(replace(event, key=event.key[:_KEY_CHARACTERS]), letter, about, b"", service)
     return whole
 
 

@@ -46,8 +46,11 @@ _DEAD_LETTERS = text(
 _PENDING_RETRIES = text(
     """
     SELECT position, consumer, source, key, event_id, event_name, origin, attempts, due_at, created_at, held_at,
-           history, woken_at IS NOT NULL OR held_at IS NOT NULL AS is_head
-    FROM retry_ledger
+           history, NOT EXISTS (
+               SELECT FROM retry_ledger h
+               WHERE h.consumer = r.consumer AND h.source = r.source AND h.key = r.key AND h.position < r.position
+           ) AS is_head
+    FROM retry_ledger r
     WHERE position > :after
       AND (CAST(:event_name AS text) IS NULL OR event_name = :event_name)
       AND (CAST(:consumer AS text) IS NULL OR consumer = :consumer)

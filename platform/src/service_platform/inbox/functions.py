@@ -30,7 +30,8 @@ KEY_LOCK = """
     AS $$ SELECT hashtextextended(for_consumer || chr(31) || for_source || chr(31) || for_key, 1) $$
 """
 
-# A delivery from the event's topic, as the first statement of its effect's transaction.
+# A delivery from the event's topic, as the first statement of its effect's transaction. The event of a requeued letter
+# is in the ledger or in the inbox, which are asked before the letters.
 CLAIM = f"""
     CREATE FUNCTION inbox_claim(for_consumer text, for_source text, for_key text, for_event uuid) RETURNS text
     LANGUAGE plpgsql VOLATILE {_OWNED}
@@ -45,7 +46,7 @@ CLAIM = f"""
         END IF;
         RETURN CASE
             WHEN EXISTS (SELECT FROM retry_ledger WHERE {_SELF}) THEN 'retrying'
-            WHEN EXISTS (SELECT FROM dead_letter WHERE {_SELF} AND state <> 'requeued') THEN 'buried'
+            WHEN EXISTS (SELECT FROM dead_letter WHERE {_SELF}) THEN 'buried'
             WHEN EXISTS (SELECT FROM retry_ledger WHERE {_KEY}) THEN 'blocked'
             ELSE 'claimed'
         END;
@@ -105,7 +106,7 @@ APPEND = f"""
             RETURN 'handled';
         ELSIF EXISTS (SELECT FROM retry_ledger WHERE {_SELF}) THEN
             RETURN 'retrying';
-        ELSIF EXISTS (SELECT FROM dead_letter WHERE {_SELF} AND state <> 'requeued') THEN
+        ELSIF EXISTS (SELECT FROM dead_letter WHERE {_SELF}) THEN
             RETURN 'buried';
         ELSIF NOT EXISTS (SELECT FROM retry_ledger WHERE {_KEY}) THEN
             RETURN 'free';
@@ -161,8 +162,8 @@ FAIL = f"""
             WHEN EXISTS (SELECT FROM inbox WHERE {_SELF}) THEN 'handled'
             WHEN for_attempts IS NULL AND known.position IS NOT NULL THEN 'retrying'
             WHEN for_attempts IS NOT NULL AND (
-                known.position IS NULL OR known.position > {_HEAD}
-                OR known.attempts <> for_attempts OR known.held_at IS NOT NULL
+                known.position IS NULL OR known.position IS DISTINCT FROM {_HEAD}
+                OR known.attempts <> for_attempts
             ) THEN 'stale'
             WHEN EXISTS (SELECT FROM dead_letter WHERE {_SELF} AND state <> 'requeued') THEN 'buried'
         END;
@@ -241,7 +242,7 @@ REQUEUE = f"""
         {_LOCK};
         now := platform_now();
         SELECT CASE WHEN d.state <> 'dead' THEN 'was ' || d.state WHEN d.event_id IS NULL THEN 'nameless' END
-        INTO verdict FROM dead_letter d WHERE d.id = letter FOR UPDATE;
+        INTO verdict FROM dead_letter d WHERE d.id = letter;
         IF NOT FOUND OR verdict IS NOT NULL THEN
             RETURN NEXT;
             RETURN;
@@ -257,7 +258,7 @@ REQUEUE = f"""
             SELECT d.consumer, d.source, d.key, d.event_id, d.event_name, d.headers, d.payload, d.origin, 0, now, now
             FROM dead_letter d WHERE d.id = letter
             ON CONFLICT (consumer, source, event_id) DO UPDATE
-            SET attempts = 0, due_at = excluded.due_at, held_at = NULL;
+            SET attempts = 0, due_at = excluded.due_at, held_at = NULL, history = '[]';
             verdict := 'requeued';
         END IF;
         {_WAKE_HEAD};
@@ -280,7 +281,7 @@ DISCARD = f"""
         FROM dead_letter d WHERE d.id = letter;
         {_LOCK};
         SELECT CASE WHEN d.state <> 'dead' THEN 'was ' || d.state END INTO verdict
-        FROM dead_letter d WHERE d.id = letter FOR UPDATE;
+        FROM dead_letter d WHERE d.id = letter;
         IF NOT FOUND OR verdict IS NOT NULL THEN
             RETURN NEXT;
             RETURN;

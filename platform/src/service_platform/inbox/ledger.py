@@ -26,7 +26,7 @@ Recorded = Literal["retrying", "buried", "handled", "stale"]
 _ENTRY = text(
     """
     SELECT event_name, headers, payload, origin FROM retry_ledger
-    WHERE consumer = :consumer AND source = :source AND event_id = :event_id AND attempts = :attempts
+    WHERE consumer = :consumer AND source = :source AND key = :key AND event_id = :event_id AND attempts = :attempts
     """
 )
 _WAKE_OVERDUE = """
@@ -72,6 +72,7 @@ class RetryLedger:
             values = {
                 "consumer": wake_up.consumer,
                 "source": wake_up.source,
+                "key": wake_up.key,
                 "event_id": wake_up.event_id,
                 "attempts": wake_up.attempts,
             }

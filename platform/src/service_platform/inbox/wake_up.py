@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 from service_platform.outbox import OutboxMessage
 
 _CONSUMER, _SOURCE, _EVENT_ID, _ATTEMPTS = "retry-consumer", "event-source", "event-id", "retry-attempts"
+_MOST_ATTEMPTS = 32_767  # the ledger's column
 
 
 def retry_topic_of(service: str) -> str:
@@ -50,6 +51,9 @@ class WakeUp:
     def read(cls, key: str, headers: Mapping[str, str]) -> WakeUp:
         """Raises ValueError for headers that are none of a wake-up."""
         try:
-            return cls(headers[_CONSUMER], headers[_SOURCE], key, UUID(headers[_EVENT_ID]), int(headers[_ATTEMPTS]))
+            attempts = int(headers[_ATTEMPTS])
+            if not 0 <= attempts <= _MOST_ATTEMPTS:
+                raise ValueError(f"no ledger counts {attempts} attempts")
+            return cls(headers[_CONSUMER], headers[_SOURCE], key, UUID(headers[_EVENT_ID]), attempts)
         except KeyError as error:
             raise ValueError(f"the header {error} is missing") from error

@@ -2,12 +2,13 @@
 
 from .append import append
 from .errors import MessageRefused, MessageTooLarge, NulCharacter, TooManyMessages, UnencodableText
-from .message import MAX_PAYLOAD_BYTES, Channel, OutboxMessage, OutboxRow
+from .message import MAX_KEY_BYTES, MAX_PAYLOAD_BYTES, Channel, OutboxMessage, OutboxRow
 from .relay import Relay
 from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
 from .wake_up import WakeUp
 
 __all__ = [
+    "MAX_KEY_BYTES",
     "MAX_PAYLOAD_BYTES",
     "Channel",
     "Delivered",

@@ -45,6 +45,7 @@ async def open_connection(database: Database, purpose: str) -> AsyncIterator[asy
             "statement_timeout": _STATEMENT_LIMIT,
             "idle_in_transaction_session_timeout": _IDLE_LIMIT,
             "transaction_timeout": _TRANSACTION_LIMIT,
+            "default_transaction_isolation": "read committed",  # a pass reads after its locks
         },
     )
     try:

@@ -16,6 +16,8 @@ Channel = Literal["kafka", "celery"]
 # headers that a retry or a dead letter adds: recording a failure is never refused for its size.
 MAX_PAYLOAD_BYTES = 1024 * 1024 - 64 * 1024
 MAX_KEY_AND_HEADER_BYTES = 32 * 1024
+# An index holds it beside the names of a topic and of a consumer, and takes 2,704 bytes in all.
+MAX_KEY_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,10 @@ class OutboxMessage:
             around = sum(len(text.encode()) for text in texts)
         except UnicodeEncodeError as error:
             raise UnencodableText(f"message {self.message_id} to {self.destination!r}: {error}") from error
+        if len(self.key.encode()) > MAX_KEY_BYTES:
+            raise MessageTooLarge(
+                f"the key of message {self.message_id} to {self.destination!r} has more than {MAX_KEY_BYTES} bytes"
+            )
         if around > MAX_KEY_AND_HEADER_BYTES:
             raise MessageTooLarge(
                 f"key and headers of message {self.message_id} to {self.destination!r} have more than "
