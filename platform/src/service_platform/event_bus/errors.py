@@ -2,7 +2,8 @@
 
 ConsumeError
 ├── Unparsable              the message is not what its headers or our event class say
-└── ClaimNotAcquired        the handler never opened its transaction with the delivery's claim
+├── ClaimNotAcquired        the handler returned, and no transaction has committed with the delivery's claim
+└── HandlerCancelled        something that the handler waited for was cancelled, and the handler was not
 """
 
 from __future__ import annotations
@@ -27,4 +28,12 @@ class Unparsable(ConsumeError):
 
 
 class ClaimNotAcquired(ConsumeError):
-    """The handler returned without `transaction(claim=delivery.claim)`: a redelivery would take effect again."""
+    """The handler returned, and no `transaction(claim=delivery.claim)` has committed.
+
+    It used another transaction, and a redelivery would take effect again; or it swallowed the error that rolled its
+    own back, and the event would be lost.
+    """
+
+
+class HandlerCancelled(ConsumeError):
+    """The handler let out a `CancelledError`, although nobody gave its work up: a failure like any other."""

@@ -21,7 +21,7 @@ from service_platform.pacing import Backoff, wait_for_any
 from service_platform.telemetry import correlation_scope, get_logger, restore, span
 
 from .consumer import Consumer, Delivery
-from .errors import ClaimNotAcquired, Unparsable
+from .errors import ClaimNotAcquired, HandlerCancelled, Unparsable
 from .event import Event
 from .headers import CORRELATION_ID, Envelope
 from .log_events import EventBusLogEvent
@@ -86,19 +86,25 @@ class Handling:
 
     async def _run(self) -> None:
         event = _parse(self._event.payload, self._envelope, self._consumer.event)
-        await self._consumer.handle(
-            Delivery(
-                event=event,
-                claim=self._claim,
-                event_id=self._event.event_id,
-                key=self._event.key,
-                occurred_at=self._envelope.occurred_at,
-            )
+        delivery = Delivery(
+            event=event,
+            claim=self._claim,
+            event_id=self._event.event_id,
+            key=self._event.key,
+            occurred_at=self._envelope.occurred_at,
         )
-        if not self._claim.was_acquired:
+        try:
+            await self._consumer.handle(delivery)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            raise HandlerCancelled(f"{self._consumer.name} was ended by a cancellation that was not its own") from error
+        if not self._claim.took_effect:
             raise ClaimNotAcquired(
-                f"{self._consumer.name} returned without its claim: open the transaction with "
-                "`transaction(claim=delivery.claim)`, or a redelivery takes effect twice"
+                f"{self._consumer.name} returned without a commit under its claim: open the transaction with "
+                "`transaction(claim=delivery.claim)`, or a redelivery takes effect twice, and let its errors out, or "
+                "the event is lost"
             )
 
     async def _record(self, error: Exception) -> None:

@@ -37,19 +37,19 @@ class InboxClaim:
         self.source = source
         self.key = key
         self.event_id = event_id
-        self._was_acquired = False
+        self._won_by: Transaction | None = None
 
     @property
-    def was_acquired(self) -> bool:
-        """Whether a transaction was opened with this claim, and won it."""
-        return self._was_acquired
+    def took_effect(self) -> bool:
+        """Whether a transaction won this claim and has committed."""
+        return self._won_by is not None and self._won_by.committed
 
     async def acquire(self, tx: Transaction) -> None:
         """Claim the event in `tx`. Raises the `DeliveryRefused` that says why it is not to run now."""
         verdict = await self._decide(tx)
         if verdict != "claimed":
             raise _REFUSALS[verdict](f"{self.consumer}: event {self.event_id} of {self.source} is {verdict}")
-        self._was_acquired = True
+        self._won_by = tx
 
     async def _decide(self, tx: Transaction) -> str:
         [(verdict,)] = await call(tx, _CLAIM, self.consumer, self.source, self.key, self.event_id)
