@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Literal, TypeAlias
 
 import asyncpg
 from bus_lab import relaying_to_kafka
 from confluent_kafka import Consumer as KafkaConsumer
-from confluent_kafka import Producer, TopicPartition
+from confluent_kafka import Producer, TopicPartition, cimpl
 from probing import eventually
 from sqlalchemy import text
 
@@ -116,3 +117,33 @@ def produce_again(kafka: str, source: str, count: int = 1) -> int:
             producer.produce(message.topic(), message.value(), message.key(), headers=message.headers())
     producer.flush(10)
     return count * len(messages)
+
+
+def produce_with_header_names(kafka: str, topic: str, value: bytes, *names: bytes) -> None:
+    """Send a record whose header names are any bytes, as clients of other languages can and ours cannot."""
+    library = ctypes.CDLL(cimpl.__file__)
+    for name in ("rd_kafka_conf_new", "rd_kafka_new", "rd_kafka_headers_new"):
+        getattr(library, name).restype = ctypes.c_void_p
+    library.rd_kafka_header_add.argtypes = [
+        ctypes.c_void_p,
+        *(ctypes.c_char_p, ctypes.c_ssize_t),
+        *(ctypes.c_char_p, ctypes.c_ssize_t),
+    ]
+    conf = ctypes.c_void_p(library.rd_kafka_conf_new())
+    library.rd_kafka_conf_set(conf, b"bootstrap.servers", kafka.encode(), None, ctypes.c_size_t(0))
+    producer = ctypes.c_void_p(library.rd_kafka_new(0, conf, None, ctypes.c_size_t(0)))
+    headers = ctypes.c_void_p(library.rd_kafka_headers_new(ctypes.c_size_t(len(names))))
+    for name in names:
+        library.rd_kafka_header_add(headers, name, len(name), b"v", 1)
+    to_topic, with_value, with_headers, with_flags, copy = 1, 4, 10, 7, 2
+    sent = library.rd_kafka_producev(
+        producer,
+        *(ctypes.c_int(to_topic), ctypes.c_char_p(topic.encode())),
+        *(ctypes.c_int(with_flags), ctypes.c_int(copy)),
+        *(ctypes.c_int(with_value), ctypes.c_char_p(value), ctypes.c_size_t(len(value))),
+        *(ctypes.c_int(with_headers), headers),
+        ctypes.c_int(0),
+    )
+    assert sent == 0
+    assert library.rd_kafka_flush(producer, 10_000) == 0
+    library.rd_kafka_destroy(producer)

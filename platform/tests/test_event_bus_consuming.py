@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
+import threading
 import time
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
@@ -13,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 from bus_lab import event_class
-from confluent_kafka import Producer
+from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from consuming_lab import (
     Owner,
@@ -31,7 +34,8 @@ from sqlalchemy import text
 
 from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
-from service_platform.event_bus import ConsumerEngine, Delivery, fetcher
+from service_platform.event_bus import ConsumerEngine, Delivery, fetcher, partition
+from service_platform.event_bus import engine as bus_engine
 from service_platform.event_bus.retention import InboxForgetsTooSoon, check_retentions, topic_retentions
 
 
@@ -160,11 +164,174 @@ async def test_a_partition_with_enough_in_hand_is_paused(
     async with running(database, kafka, source, consuming(happened, "c", gated)) as engine:
         member = await eventually(lambda: engine._member, what="it has joined")
         await eventually(lambda: member.fetcher._paused, what="the full partition is paused")
-        in_hand = [partition._bytes for partition in member._partitions.values()]
+        in_hand = [partition.bytes_in_hand for partition in member._partitions.values()]
         assert max(in_hand) < 60 * 1024 * 1024
         gate.set()
         await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 200, within=40, what="all run")
     assert not member.fetcher._paused
+
+
+async def test_a_handler_that_blocks_the_loop_does_not_have_memory_filled(
+    database: Database, owner: Owner, kafka: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is on its way to the loop counts as in hand."""
+    happened = event_class(source)
+    await publish(database, kafka, owner, *(happened(thing_id="k", number=n) for n in range(400)))
+    monkeypatch.setattr(partition, "MAX_MESSAGES", 20)
+    monkeypatch.setattr(fetcher, "_BATCH", 10)
+    write = write_effect(database)
+    waiting: list[int] = []
+
+    async def blocking(delivery: Delivery[Any]) -> None:
+        if not waiting:
+            time.sleep(1.5)  # noqa: ASYNC251 - blocking the loop is the point
+            member = engine._member
+            assert member is not None
+            waiting.append(max(part.messages_in_hand for part in member._partitions.values()))
+        await write(delivery)
+
+    async with running(database, kafka, source, consuming(happened, "c", blocking)) as engine:
+        await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 400, within=60, what="all run")
+    assert 0 < waiting[0] < 40
+
+
+async def test_a_paused_partition_that_goes_away_and_comes_back_is_read_on(kafka: str, source: str) -> None:
+    producer = Producer({"bootstrap.servers": kafka})
+    for number in range(30):
+        producer.produce(f"events.{source}", b"", partition=number % 3)
+    producer.flush(10)
+    with fetching(kafka, source) as (work, member):
+        await eventually(lambda: work.read, until=lambda read: len(read) == 3, within=30, what="it reads all three")
+        work.full = True
+        await eventually(lambda: member._paused, until=lambda paused: len(paused) == 3, what="all three are paused")
+        with fetching(kafka, source) as (other, _):
+            await eventually(lambda: other.assigned, within=30, what="another member takes one over")
+            moved = set(other.assigned)
+        work.full = False
+        work.read.clear()
+        await eventually(lambda: work.assigned, until=lambda now: len(now) == 3, within=30, what="it comes back")
+        await eventually(lambda: work.read, until=moved.issubset, within=30, what="it is read again")
+
+
+class Hands:
+    """Work that finishes nothing: whatever was read comes again, and which places were."""
+
+    def __init__(self) -> None:
+        self.assigned: set[fetcher.Place] = set()
+        self.read: set[fetcher.Place] = set()
+        self.full = False
+
+    position = None
+
+    @property
+    def is_full(self) -> bool:
+        return self.full
+
+    @property
+    def has_room(self) -> bool:
+        return not self.full
+
+    def expect(self, messages: Sequence[Message]) -> None:
+        pass
+
+    def assign(self, place: fetcher.Place) -> Hands:
+        self.assigned.add(place)
+        return self
+
+    def deliver(self, batches: dict[fetcher.Place, list[Message]]) -> None:
+        self.read.update(batches)
+
+    def finish(self, places: Sequence[fetcher.Place], *, within_seconds: float) -> None:
+        self.assigned.difference_update(places)
+
+
+@contextlib.contextmanager
+def fetching(kafka: str, source: str) -> Iterator[tuple[Hands, fetcher.Fetcher]]:
+    hands = Hands()
+    member = fetcher.Fetcher(
+        bootstrap_servers=kafka, group=source, topics=[f"events.{source}"], work=hands, stop_seconds=1
+    )
+    thread = threading.Thread(target=member.run)
+    thread.start()
+    try:
+        yield hands, member
+    finally:
+        member.stop()
+        thread.join(20)
+
+
+async def test_an_error_in_taking_messages_over_ends_the_engine(
+    database: Database, owner: Owner, kafka: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To go on would pass over what was not taken."""
+    happened = event_class(source)
+    await publish(database, kafka, owner, happened(thing_id="k", number=1))
+    monkeypatch.setattr(partition.Watermark, "start", lambda *_: 1 / 0)
+    engine = ConsumerEngine(
+        database,
+        consumers=[consuming(happened, "c", write_effect(database))],
+        service=source,
+        bootstrap_servers=kafka,
+    )
+    with pytest.raises(ZeroDivisionError):
+        async with asyncio.timeout(30):
+            await engine.run(asyncio.Event())
+
+
+async def test_a_client_that_breaks_down_leaves_no_work_behind(
+    database: Database, owner: Owner, kafka: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened = event_class(source)
+    await publish(database, kafka, owner, happened(thing_id="k", number=1))
+    inside, ended = asyncio.Event(), asyncio.Event()
+
+    async def stuck(_: Delivery[Any]) -> None:
+        inside.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async def break_down() -> None:
+        await inside.wait()
+        monkeypatch.setattr(fetcher.Fetcher, "_keep_pace", lambda *_: 1 / 0)
+
+    engine = ConsumerEngine(
+        database, consumers=[consuming(happened, "c", stuck)], service=source, bootstrap_servers=kafka
+    )
+    breaking = asyncio.create_task(break_down())
+    with pytest.raises(ZeroDivisionError):
+        async with asyncio.timeout(30):
+            await engine.run(asyncio.Event())
+    await breaking
+    assert ended.is_set()
+
+
+async def test_work_that_could_not_be_stopped_in_time_ends_when_the_loop_is_free_again(
+    database: Database, owner: Owner, kafka: str, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A handler blocks the loop for longer than a stop waits: what it has in hand belongs to the next owner."""
+    happened = event_class(source)
+    await publish(database, kafka, owner, *(happened(thing_id="k", number=n) for n in range(3)))
+    monkeypatch.setattr(bus_engine, "_GRACE_SECONDS", 0.2)
+    handled: list[int] = []
+    ended = asyncio.Event()
+
+    async def blocking(delivery: Delivery[Any]) -> None:
+        handled.append(delivery.event.number)
+        member = engine._member
+        assert member is not None
+        revoking = threading.Thread(target=member.finish, args=[list(member._partitions)], kwargs={"within_seconds": 0})
+        revoking.start()
+        revoking.join()  # blocking the loop is the point
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    async with running(database, kafka, source, consuming(happened, "c", blocking)) as engine:
+        await eventually(ended.is_set, what="the handler is ended")
+    assert handled == [0]
 
 
 async def test_a_rebalance_loses_nothing_and_doubles_nothing(
@@ -270,3 +437,21 @@ async def test_the_engine_asks_the_broker_how_long_its_topics_keep_events(
     with pytest.raises(InboxForgetsTooSoon, match=f"events.{source}"):
         await engine.run(asyncio.Event())
     assert topic_retentions(kafka, ["events.is-not-there"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("settings", "longest"),
+    [
+        ({"retention.ms": "86400000", "segment.ms": "43200000"}, timedelta(days=1.5)),
+        ({"retention.ms": "-1"}, None),
+        ({"retention.ms": str(2**63 - 1)}, None),
+        ({"retention.ms": "86400000", "cleanup.policy": "compact"}, None),
+    ],
+)
+def test_a_topic_may_keep_a_record_for_its_retention_and_a_segment_more(
+    kafka: str, settings: dict[str, str], longest: timedelta | None
+) -> None:
+    admin, topic = AdminClient({"bootstrap.servers": kafka}), f"kept-{uuid4().hex[:10]}"
+    admin.create_topics([NewTopic(topic, 1, 1, config=settings)], operation_timeout=15)[topic].result()
+    assert topic_retentions(kafka, [topic]) == {topic: longest}
+    admin.delete_topics([topic])

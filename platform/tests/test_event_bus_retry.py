@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import time
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 from uuid import UUID
 
 import pytest
@@ -20,6 +22,7 @@ from consuming_lab import (
     effects_of,
     make_effects,
     produce_again,
+    produce_with_header_names,
     publish,
     running,
     write_effect,
@@ -27,7 +30,7 @@ from consuming_lab import (
 from probing import eventually
 
 from service_platform.database import Database
-from service_platform.event_bus import Delivery
+from service_platform.event_bus import Delivery, Event
 from service_platform.inbox import DeadLetterOffice, RetryLedger
 
 
@@ -247,8 +250,119 @@ async def test_a_handler_that_forgets_its_claim_has_its_event_buried_at_once(
 
     async with running(database, kafka, source, consuming(happened, "c", forgetful)):
         error = await eventually(lambda: owner.fetchval("SELECT error FROM dead_letter"), what="it is buried")
-    assert error.startswith("ClaimNotAcquired: c returned without its claim")
+    assert error.startswith("ClaimNotAcquired: c returned without a commit under its claim")
     assert calls["forgetful"] == 1, "each further call might take effect again"
+
+
+async def test_a_handler_that_swallows_what_rolled_its_effect_back_does_not_lose_the_event(
+    database: Database, owner: Owner, kafka: str, source: str
+) -> None:
+    happened = event_class(source)
+    await publish(database, kafka, owner, happened(thing_id="k"))
+
+    async def careless(delivery: Delivery[Any]) -> None:
+        with contextlib.suppress(ZeroDivisionError):
+            async with database.transaction(claim=delivery.claim):
+                raise ZeroDivisionError
+
+    async with running(database, kafka, source, consuming(happened, "c", careless)):
+        error = await eventually(lambda: owner.fetchval("SELECT error FROM dead_letter"), what="it is buried")
+    assert error.startswith("ClaimNotAcquired: ")
+
+
+@pytest.mark.usefixtures("relay")
+async def test_a_handler_that_ends_by_a_foreign_cancellation_has_failed_and_its_key_goes_on(
+    database: Database, owner: Owner, kafka: str, source: str
+) -> None:
+    happened = event_class(source)
+    await publish(database, kafka, owner, *(happened(thing_id="k", number=number) for number in (1, 2)))
+    calls: Counter[int] = Counter()
+    write = write_effect(database)
+
+    async def ends(delivery: Delivery[Any]) -> None:
+        calls[delivery.event.number] += 1
+        if calls[1] == 1:
+            other = asyncio.ensure_future(asyncio.Event().wait())
+            other.cancel()
+            await other
+        await write(delivery)
+
+    async with running(database, kafka, source, consuming(happened, "c", ends)):
+        await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 2, what="both take effect")
+    assert await effects_of(owner) == [("k", 1), ("k", 2)]
+    assert calls[1] == 2
+
+
+@pytest.mark.parametrize("attempts", [b"99999", b"-1", b"9" * 5000, b"1.5"])
+async def test_a_wake_up_with_an_impossible_attempt_is_buried_and_its_partition_flows(
+    database: Database, owner: Owner, kafka: str, source: str, attempts: bytes
+) -> None:
+    happened = event_class(source)
+    headers = {
+        "retry-consumer": b"c",
+        "event-source": source.encode(),
+        "event-id": b"7b0e6c06-6a5c-4b5e-8f0e-1f6a2a3c4d5e",
+        "retry-attempts": attempts,
+    }
+    producer = Producer({"bootstrap.servers": kafka})
+    producer.produce(f"events.{source}.retry", b"", b"k", headers=headers)
+    producer.flush(10)
+    async with running(database, kafka, source, consuming(happened, "c", write_effect(database))):
+        await eventually(
+            lambda: asyncio.to_thread(committed, kafka, source, f"{source}.retry"),
+            until=lambda n: n == 1,
+            what="it is passed",
+        )
+    assert (await owner.fetchval("SELECT origin FROM dead_letter")).startswith(f"events.{source}.retry/")
+
+
+def test_an_event_has_a_bounded_number_of_attempts() -> None:
+    """More than the ledger's column holds would be an error at each further failure, for ever."""
+    for number in (0, 1001):
+        with pytest.raises(TypeError, match="attempts"):
+
+            class Happened(Event):
+                event_name: ClassVar[str] = "thing.happened"
+                version: ClassVar[int] = 1
+                source: ClassVar[str] = "s"
+                key_field: ClassVar[str] = "thing_id"
+                attempts: ClassVar[int] = number
+                thing_id: str
+
+
+@pytest.mark.parametrize("fault", ["long-key", "endless-key", "other-source", "long-source", "header-name"])
+async def test_a_record_that_no_publisher_sends_is_buried_and_the_partition_flows(
+    database: Database, owner: Owner, kafka: str, source: str, fault: str
+) -> None:
+    """The inbox could not hold it, or would take it for another service's, or the client cannot even read it."""
+    happened = event_class(source)
+    headers = {
+        "event-id": b"7b0e6c06-6a5c-4b5e-8f0e-1f6a2a3c4d5e",
+        "event-name": b"thing.happened",
+        "event-version": b"1",
+        "event-source": {"other-source": b"order", "long-source": os.urandom(4000).hex().encode()}.get(
+            fault, source.encode()
+        ),
+        "occurred-at": b"2026-01-01T00:00:00+00:00",
+    }
+    key = os.urandom({"long-key": 4000, "endless-key": 50_000}.get(fault, 4)).hex().encode()
+    payload = happened(thing_id="k").model_dump_json().encode()
+    if fault == "header-name":
+        produce_with_header_names(kafka, f"events.{source}", payload, *(name.encode() for name in headers), b"\xff\xfe")
+    else:
+        producer = Producer({"bootstrap.servers": kafka})
+        producer.produce(f"events.{source}", payload, key, headers=headers, partition=0)
+        producer.flush(10)
+    await publish(database, kafka, owner, *(happened(thing_id=f"k{n}", number=n) for n in range(10)))
+    async with running(database, kafka, source, consuming(happened, "c", write_effect(database))):
+        await eventually(
+            lambda: asyncio.to_thread(committed, kafka, source, source), until=lambda n: n == 11, what="all committed"
+        )
+    assert sorted(number for _, number in await effects_of(owner)) == list(range(10))
+    letter = await owner.fetchrow("SELECT payload, event_id FROM dead_letter")
+    assert letter is not None
+    assert tuple(letter) == (payload, None)
+    assert await owner.fetchval("SELECT count(*) FROM outbox WHERE destination LIKE '%.dlq'") == 1
 
 
 @pytest.mark.parametrize(

@@ -45,3 +45,6 @@ def test_an_offset_out_of_order_is_an_error() -> None:
     watermark.start(5)
     with pytest.raises(ValueError, match="order"):
         watermark.start(5)
+    watermark.finish(5)
+    with pytest.raises(ValueError, match="order"):
+        watermark.start(4)

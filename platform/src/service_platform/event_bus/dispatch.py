@@ -10,12 +10,13 @@ from typing import Any
 from confluent_kafka import Message
 
 from service_platform.inbox import InboxClaim, IncomingEvent, RetryClaim, RetryLedger, WakeUp, retry_topic_of
+from service_platform.outbox import MAX_KEY_BYTES
 from service_platform.telemetry import get_logger
 
 from .consumer import Consumer
 from .errors import Unparsable
 from .handling import Handling, persistently
-from .headers import EVENT_NAME, Envelope
+from .headers import EVENT_NAME, EVENT_SOURCE, Envelope
 from .log_events import EventBusLogEvent
 from .records import origin, raw_headers, record_key, text_headers
 from .topics import topic_of
@@ -69,6 +70,7 @@ class Dispatcher:
         headers, key, payload = text_headers(message), record_key(message), message.value() or b""
         try:
             envelope = Envelope.read(headers)
+            _check_place(envelope, key, message)
         except Unparsable as error:
             await self._bury_nameless(message, error, stopping)
             return
@@ -118,3 +120,11 @@ class Dispatcher:
             origin=place,
         )
         _log.error(EventBusLogEvent.MESSAGE_BURIED, origin=place, error=str(error))
+
+
+def _check_place(envelope: Envelope, key: str, message: Message) -> None:
+    """Refuse what no publisher of ours sends: the inbox would take it for another event, or could not hold it."""
+    if topic_of(envelope.source) != message.topic():
+        raise Unparsable(f"the header {EVENT_SOURCE} says {envelope.source!r:.80}, the topic is {message.topic()}")
+    if len(key.encode()) > MAX_KEY_BYTES:
+        raise Unparsable(f"its key has more than {MAX_KEY_BYTES} bytes")

@@ -143,6 +143,8 @@ class _Member:
             self.fetcher.stop()
             await asyncio.wait({fetching})
             executor.shutdown(wait=False)
+            # None are left after a stop. A client that broke down has given nothing back.
+            await self._finish(list(self._partitions), within_seconds=0)
         fetching.result()
         if self._failure.done():
             self._failure.result()
@@ -159,13 +161,12 @@ class _Member:
         """Called by the fetcher's thread.
 
         An event loop that is blocked by a handler cannot be waited for; what it has finished by now is all that will
-        be committed.
+        be committed. The work is stopped as soon as the loop is free again.
         """
         finishing = asyncio.run_coroutine_threadsafe(self._finish(places, within_seconds), self._loop)
         try:
             finishing.result(timeout=within_seconds + _GRACE_SECONDS)
         except TimeoutError:
-            finishing.cancel()
             _log.error(EventBusLogEvent.WORK_ABANDONED, partitions=[f"{topic}/{number}" for topic, number in places])
 
     async def _assign(self, place: Place) -> Partition:
@@ -173,9 +174,12 @@ class _Member:
         return partition
 
     def _take(self, batches: dict[Place, list[Message]]) -> None:
-        for place, messages in batches.items():
-            if (partition := self._partitions.get(place)) is not None:
-                partition.add(messages)
+        try:
+            for place, messages in batches.items():
+                if (partition := self._partitions.get(place)) is not None:
+                    partition.add(messages)
+        except Exception as error:  # noqa: BLE001 - raised by `run`: to go on would pass over what was not taken
+            self._fail(error)
 
     async def _finish(self, places: Sequence[Place], within_seconds: float) -> None:
         going = [partition for place in places if (partition := self._partitions.pop(place, None)) is not None]

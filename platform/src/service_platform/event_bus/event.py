@@ -61,7 +61,7 @@ class Event(BaseModel):
             ("version", lambda value: isinstance(value, int) and value >= 1),
             ("source", lambda value: isinstance(value, str) and _SOURCE.fullmatch(value)),
             ("key_field", lambda value: value in cls.model_fields),
-            ("attempts", lambda value: isinstance(value, int) and value >= 1),
+            ("attempts", lambda value: isinstance(value, int) and 1 <= value <= 1000),
         ):
             value = getattr(cls, name, None)
             if not holds(value):

@@ -49,6 +49,9 @@ class AssignedWork(Protocol):
     def is_full(self) -> bool: ...
     @property
     def has_room(self) -> bool: ...
+    def expect(self, messages: Sequence[Message]) -> None:
+        """Count `messages` as in hand from now on: they are handed over next."""
+        ...
 
 
 class Work(Protocol):
@@ -142,6 +145,9 @@ class Fetcher:
                 self._on_error(error)
                 continue
             batches.setdefault((message.topic() or "", message.partition() or 0), []).append(message)
+        for place, batch in batches.items():
+            if (work := self._assigned.get(place)) is not None:
+                work.expect(batch)
         if batches:
             self._work.deliver(batches)
 
@@ -192,21 +198,25 @@ class Fetcher:
         _log.info(EventBusLogEvent.PARTITIONS_REVOKED, partitions=_names(partitions))
         self._give_back(consumer, [place for place in _places(partitions) if place in self._assigned])
 
-    def _on_lost(self, _consumer: KafkaConsumer, partitions: Sequence[TopicPartition]) -> None:
+    def _on_lost(self, consumer: KafkaConsumer, partitions: Sequence[TopicPartition]) -> None:
         """Somebody else owns them already: stop, and commit nothing over the new owner's offsets."""
         _log.warning(EventBusLogEvent.PARTITIONS_LOST, partitions=_names(partitions))
         places = [place for place in _places(partitions) if place in self._assigned]
         self._work.finish(places, within_seconds=0)
-        self._forget(places)
+        self._forget(consumer, places)
 
     def _give_back(self, consumer: KafkaConsumer, places: Sequence[Place]) -> None:
         if not places:
             return
         self._work.finish(places, within_seconds=self._stop_seconds)
         self._commit(consumer, places, wait=True)
-        self._forget(places)
+        self._forget(consumer, places)
 
-    def _forget(self, places: Sequence[Place]) -> None:
+    def _forget(self, consumer: KafkaConsumer, places: Sequence[Place]) -> None:
+        paused = [TopicPartition(*place) for place in places if place in self._paused]
+        if paused:
+            # The client remembers a pause beyond its assignment: a partition that comes back would stay silent.
+            consumer.resume(paused)
         for place in places:
             del self._assigned[place]
             self._paused.discard(place)

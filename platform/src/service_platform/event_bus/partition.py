@@ -13,6 +13,7 @@ from service_platform.telemetry import get_logger
 from .dispatch import Dispatcher
 from .handling import Abandoned
 from .log_events import EventBusLogEvent
+from .records import size_of
 from .watermark import Watermark
 
 # A partition with more than this in hand is paused, and resumed at half of it.
@@ -26,8 +27,9 @@ class Partition:
     """Works off the messages of one partition: those of a key in the order of the log, those of other keys beside.
 
     `slots` bounds how many messages are in a handler at once, over all partitions. Lives on the event loop. The
-    fetching thread calls nothing here; it reads `position`, `is_full` and `has_room`, single values that only the
-    loop writes.
+    fetching thread reads `position`, `is_full` and `has_room`, and calls `expect` for what it hands over: so what is
+    on its way counts, and a handler that blocks the loop cannot have the process filled with what waits for the loop.
+    Each counter is written by one thread only.
     """
 
     def __init__(
@@ -46,8 +48,10 @@ class Partition:
         self._lanes: dict[bytes, deque[Message]] = {}
         self._waiting: set[asyncio.Task[None]] = set()
         self._busy: set[asyncio.Task[None]] = set()
-        self._messages = 0
-        self._bytes = 0
+        self._expected_messages = 0
+        self._expected_bytes = 0
+        self._finished_messages = 0
+        self._finished_bytes = 0
         self._watermark = Watermark()
         self._stopping = asyncio.Event()
 
@@ -58,20 +62,31 @@ class Partition:
 
     @property
     def is_full(self) -> bool:
-        return self._messages >= MAX_MESSAGES or self._bytes >= MAX_BYTES
+        return self.messages_in_hand >= MAX_MESSAGES or self.bytes_in_hand >= MAX_BYTES
 
     @property
     def has_room(self) -> bool:
-        return self._messages <= MAX_MESSAGES // 2 and self._bytes <= MAX_BYTES // 2
+        return self.messages_in_hand <= MAX_MESSAGES // 2 and self.bytes_in_hand <= MAX_BYTES // 2
+
+    @property
+    def messages_in_hand(self) -> int:
+        return self._expected_messages - self._finished_messages
+
+    @property
+    def bytes_in_hand(self) -> int:
+        return self._expected_bytes - self._finished_bytes
+
+    def expect(self, messages: Sequence[Message]) -> None:
+        """Called by the fetching thread before it hands `messages` over to `add`."""
+        self._expected_messages += len(messages)
+        self._expected_bytes += sum(size_of(message) for message in messages)
 
     def add(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self._watermark.start(_offset(message))
             if not self._dispatcher.wants(message):
-                self._watermark.finish(_offset(message))
+                self._finish(message)
                 continue
-            self._messages += 1
-            self._bytes += _size(message)
             key = _key(message)
             lane = self._lanes.get(key)
             if lane is not None:
@@ -112,13 +127,15 @@ class Partition:
                 self._waiting.discard(task)
                 self._busy.add(task)
                 await self._dispatcher.dispatch(lane[0], self._stopping)
-            message = lane.popleft()
-            self._messages -= 1
-            self._bytes -= _size(message)
-            self._watermark.finish(_offset(message))
+            self._finish(lane.popleft())
             self._busy.discard(task)
             self._waiting.add(task)
         del self._lanes[key]
+
+    def _finish(self, message: Message) -> None:
+        self._finished_messages += 1
+        self._finished_bytes += size_of(message)
+        self._watermark.finish(_offset(message))
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._waiting.discard(task)
@@ -134,10 +151,6 @@ def _offset(message: Message) -> int:
     offset = message.offset()
     assert offset is not None
     return offset
-
-
-def _size(message: Message) -> int:
-    return len(message.value() or b"")
 
 
 def _key(message: Message) -> bytes:

@@ -9,6 +9,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType  # type: ignore[attr-defined]
 
 _ANSWER_SECONDS = 10.0
+_AS_GOOD_AS_EVER_MS = 100 * 365 * 86_400_000
 
 
 class InboxForgetsTooSoon(RuntimeError):
@@ -16,7 +17,7 @@ class InboxForgetsTooSoon(RuntimeError):
 
 
 def topic_retentions(bootstrap_servers: str, topics: Sequence[str]) -> Mapping[str, timedelta | None]:
-    """How long each topic keeps its records, None for ever. Topics that are not there yet are left out.
+    """For how long each topic may keep a record, None for ever. Topics that are not there yet are left out.
 
     Blocks for up to 10 s. Raises KafkaException when the broker does not answer.
     """
@@ -25,13 +26,22 @@ def topic_retentions(bootstrap_servers: str, topics: Sequence[str]) -> Mapping[s
     retentions: dict[str, timedelta | None] = {}
     for resource, answer in asked.items():
         try:
-            milliseconds = int(answer.result(timeout=_ANSWER_SECONDS)["retention.ms"].value)
+            settings = answer.result(timeout=_ANSWER_SECONDS)
         except KafkaException as error:
             if error.args[0].name() != "UNKNOWN_TOPIC_OR_PART":
                 raise
         else:
-            retentions[resource.name] = timedelta(milliseconds=milliseconds) if milliseconds >= 0 else None
+            retentions[resource.name] = _longest({name: setting.value for name, setting in settings.items()})
     return retentions
+
+
+def _longest(settings: Mapping[str, str]) -> timedelta | None:
+    """The broker deletes whole segments, by their newest record; a segment takes records for up to `segment.ms`."""
+    kept = int(settings["retention.ms"])
+    if kept < 0 or "delete" not in settings["cleanup.policy"]:
+        return None
+    longest = kept + int(settings["segment.ms"])
+    return timedelta(milliseconds=longest) if longest < _AS_GOOD_AS_EVER_MS else None
 
 
 def check_retentions(retentions: Mapping[str, timedelta | None], inbox: timedelta) -> None:
@@ -42,5 +52,5 @@ def check_retentions(retentions: Mapping[str, timedelta | None], inbox: timedelt
             raise InboxForgetsTooSoon(
                 f"{topic} keeps its events {how_long}, the inbox only for {inbox}: "
                 "an offset that is reset would have them take effect again. Raise INBOX_RETENTION_DAYS above it, or "
-                "lower the topic's retention.ms."
+                "lower the topic's retention.ms and segment.ms, which add up."
             )
