@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -55,11 +54,11 @@ class Talker:
         self._process = process
 
     @classmethod
-    async def start(cls, program: str, **environment: str) -> Talker:
+    async def start(cls, lab: Lab, program: str, **more: str) -> Talker:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             str(PROGRAMS / program),
-            env={"PATH": os.defpath, "HOME": os.environ.get("HOME", "/"), **environment},
+            env=lab.environment() | more,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=2**26,
@@ -125,8 +124,8 @@ async def flow_through(
     async def through(rows: int) -> bool:
         return reader.count() >= rows
 
-    watcher = await Talker.start("watch.py", KAFKA=lab.kafka, TOPIC=topic_of(source))
-    feeder = await Talker.start("feed.py", FEED=json.dumps(told))
+    watcher = await Talker.start(lab, "watch.py", KAFKA=lab.kafka, TOPIC=topic_of(source))
+    feeder = await Talker.start(lab, "feed.py", FEED=json.dumps(told))
     try:
         await watcher.hear()
         await feeder.hear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -12,6 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from native import schema
 from native.credentials import POSTGRES_PASSWORD, app_password
+from native.leftovers import STATE_MARK
 from native.stack import Stack
 from service_platform.database import DatabaseAddress
 from service_platform.event_bus import topic_of
@@ -68,6 +70,18 @@ class Lab:
     def kafka(self) -> str:
         """The broker's address."""
         return self.stack.topology.kafka_address
+
+    def environment(self) -> dict[str, str]:
+        """What every measured process starts from. It carries the stack's mark: whatever kills the bench, the stack's
+        next cleaning ends what it has left running.
+        """
+        return {
+            "PATH": os.defpath,
+            "HOME": str(self.settings.state_dir),
+            "LANG": "C.UTF-8",
+            "PYTHONUNBUFFERED": "1",
+            STATE_MARK: str(self.stack.layout.state),
+        }
 
     def log_of(self, process: str) -> Path:
         """Where a measured process writes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -172,10 +171,7 @@ class TableContestant(Contestant):
     def environment(self, source: str) -> dict[str, str]:
         """What a relay's program reads: where the database, the broker and the topic are."""
         address = self.lab.superuser(self.database)
-        return {
-            "PATH": os.defpath,
-            "HOME": str(self.lab.settings.state_dir),
-            "PYTHONUNBUFFERED": "1",
+        return self.lab.environment() | {
             "DSN": f"postgresql://{address.user}:{address.password}@{address.host}:{address.port}/{address.name}",
             "KAFKA": self.lab.kafka,
             "TOPIC": topic_of(source),

@@ -74,7 +74,7 @@ async def _kill(lab: Lab, contestant: Contestant, count: int, seconds: float) ->
         lab.drop_topic(source)
         await contestant.finish()
     return {
-        "next_row_seconds": _next_row(flow, killed_at),
+        "next_row_seconds": next_row(flow, killed_at),
         "longest_wait_seconds": flow.waits()[-1],
         "lost": arrivals.lost(len(flow.committed)),
         "out_of_order": arrivals.out_of_order,
@@ -86,7 +86,7 @@ def _start(lab: Lab, contestant: Contestant, source: str, number: int) -> Runnin
     return Running(contestant.program(source, number), lab.log_of(f"{contestant.name}-{number}"))
 
 
-def _next_row(flow: Flow, killed_at: float) -> float | None:
+def next_row(flow: Flow, killed_at: float) -> float | None:
     """From the kill until a row was visible that was committed after it: nothing that was on its way before."""
     after = [at for seq, at in flow.visible.items() if flow.committed[seq] > killed_at]
     return min(after) - killed_at if after else None
