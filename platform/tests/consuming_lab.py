@@ -82,7 +82,7 @@ async def publish(database: Database, kafka: str, owner: Owner, *events: Event) 
             await EventBus(event.source).publish(event, tx)
     async with relaying_to_kafka(database, kafka, poll_seconds=0.05):
         await eventually(
-            lambda: owner.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NULL"),
+            lambda: owner.fetchval("SELECT count(*) FROM outbox_queue"),
             until=lambda n: n == 0,
             what="all events are sent",
         )

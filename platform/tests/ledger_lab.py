@@ -77,7 +77,11 @@ class Deliveries:
     async def wake_ups(self) -> list[WakeUp]:
         """Every wake-up that was ever written, in the order of the outbox."""
         rows = await self.owner.fetch(
-            "SELECT key, headers, nullif(not_before, '-infinity') FROM outbox WHERE destination = $1 ORDER BY position",
+            """
+            SELECT o.key, o.headers, nullif(q.not_before, '-infinity')
+            FROM outbox o LEFT JOIN outbox_queue q USING (position)
+            WHERE o.destination = $1 ORDER BY o.position
+            """,
             f"events.{SERVICE}.retry",
         )
         return [replace(WakeUp.read(key, json.loads(headers)), not_before=at) for key, headers, at in rows]

@@ -53,7 +53,7 @@ async def fill(database: Database, source: str, rounds: range) -> list[str]:
 
 
 async def unsent(owner: Owner) -> int:
-    count: int = await owner.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NULL")
+    count: int = await owner.fetchval("SELECT count(*) FROM outbox_queue")
     return count
 
 

@@ -204,7 +204,13 @@ async def test_a_message_that_comes_after_the_writing_is_an_error_not_a_loss(dat
 async def test_the_app_role_cannot_write_past_the_functions(database: Database, owner: Owner) -> None:
     async with database.transaction() as tx:
         append(message("k"), tx)
-    for statement in ("DELETE FROM outbox", "UPDATE outbox SET sent_at = now()"):
+    for statement in (
+        "DELETE FROM outbox",
+        "UPDATE outbox SET key = 'x'",
+        "DELETE FROM outbox_queue",
+        "UPDATE outbox_queue SET parked_at = NULL",
+        "INSERT INTO outbox_queue DEFAULT VALUES",
+    ):
         async with database.transaction() as tx:
             with pytest.raises(ProgrammingError, match="permission denied"):
                 await tx.session.execute(text(statement))

@@ -64,7 +64,7 @@ class Fencepost(Contestant):
 
     async def settle(self) -> None:
         admin = await self._connection()
-        await admin.execute("VACUUM (ANALYZE) outbox")
+        await admin.execute("VACUUM (ANALYZE) outbox, outbox_queue")
         await self.lab.checkpoint()
 
     async def multiply_sent(self, at_least: int) -> None:
@@ -77,13 +77,12 @@ class Fencepost(Contestant):
               AND attidentity = '' AND attgenerated = ''
             """
         )
-        there = await admin.fetchval("SELECT count(*) FROM outbox WHERE sent_at IS NOT NULL")
+        there = await admin.fetchval("SELECT count(*) FROM outbox")
         if not there:
             raise ValueError("no row was sent yet, so there is none to copy")
         copies = -(-at_least // there) - 1
         await admin.execute(
-            f"INSERT INTO outbox ({columns}) "
-            f"SELECT {columns} FROM outbox CROSS JOIN generate_series(1, {copies}) WHERE sent_at IS NOT NULL"
+            f"INSERT INTO outbox ({columns}) SELECT {columns} FROM outbox CROSS JOIN generate_series(1, {copies})"
         )
 
     def program(self, source: str, replica: int) -> Program:
@@ -99,9 +98,7 @@ class Fencepost(Contestant):
     async def has_pending(self) -> bool:
         admin = await self._connection()
         return bool(
-            await admin.fetchval(
-                "SELECT EXISTS (SELECT FROM outbox WHERE channel = 'kafka' AND sent_at IS NULL AND error IS NULL)"
-            )
+            await admin.fetchval("SELECT EXISTS (SELECT FROM outbox_queue WHERE channel = 'kafka' AND error IS NULL)")
         )
 
     async def close(self) -> None:
@@ -112,7 +109,7 @@ class Fencepost(Contestant):
 
     async def _empty(self) -> None:
         admin = await self._connection()
-        await admin.execute("TRUNCATE outbox RESTART IDENTITY")
+        await admin.execute("TRUNCATE outbox, outbox_queue RESTART IDENTITY")
 
     async def _connection(self) -> Connection:
         if self._admin is None:

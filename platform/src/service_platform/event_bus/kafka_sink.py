@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import cast
 
+import orjson
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from service_platform.outbox import Delivered, OutboxRow, SinkUnavailable
@@ -102,7 +102,7 @@ class KafkaSink:
         producer = self._client(bulk=len(rows) >= _BULK_ROWS)
         absent = self._absent_topics(producer, {row.destination for row in rows}, deadline)
         outcomes: dict[int, KafkaError | None] = {}  # by position; None is an acknowledgement
-        failed_keys: set[tuple[str, str, str]] = set()
+        failed_keys: set[int] = set()
         tried = 0
         for row in rows:
             if row.destination in absent or (failed_keys and row.ordering_key in failed_keys):
@@ -112,7 +112,7 @@ class KafkaSink:
                     row.destination,
                     value=row.payload,
                     key=row.key,
-                    headers=cast("dict[str, str | bytes | None]", row.headers),
+                    headers=orjson.loads(row.headers),
                     on_delivery=partial(_note, outcomes, row.position),
                 )
             except KafkaException as error:

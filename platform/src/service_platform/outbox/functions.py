@@ -1,7 +1,6 @@
-"""The SQL functions of the outbox (step 1).
+"""The SQL functions of the outbox (step 1) that publishers and relays call.
 
-They run as the table's owner with a fixed search path, on the platform's clock. Those that read the backlog forbid
-plans that would be right for the table's statistics of a minute ago and ruinous for the backlog of now.
+They run as the tables' owner with a fixed search path, on the platform's clock.
 """
 
 # ruff: noqa: S608 - the texts are put together from this file's constants only
@@ -11,16 +10,14 @@ from __future__ import annotations
 SHARDS = 32  # how many relays can share one channel; part of the data, since `shard` is stored
 SHARDS_A_PASS = 16  # a relay leaves shards for others while it delivers
 
-_OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public"
-_BY_INDEX = "SET enable_seqscan = off SET enable_bitmapscan = off SET plan_cache_mode = force_generic_plan"
+OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public"
 _ROW = """(
-        "position" bigint, destination text, consumer text, key text, message_id uuid, headers text, payload bytea
+        "position" bigint, ordering_key bigint, destination text, key text, headers text, payload bytea
     )"""
 _NOT_HELD = """NOT EXISTS (
-                    SELECT FROM outbox h
-                    WHERE h.channel = o.channel AND h.destination = o.destination AND h.consumer = o.consumer
-                      AND h.key = o.key AND h.position < o.position
-                      AND h.sent_at IS NULL AND h.error IS NOT NULL
+                    SELECT FROM outbox_queue h
+                    WHERE h.channel = q.channel AND h.ordering_key = q.ordering_key AND h.position < q.position
+                      AND h.error IS NOT NULL
                 )"""
 
 ORDERING_KEY = """
@@ -29,117 +26,120 @@ ORDERING_KEY = """
     AS $$ SELECT hashtextextended(destination || chr(31) || consumer || chr(31) || key, 0) $$
 """
 
-# Locks first, in one order for everybody; numbers after. See append.OutboxPart for what this guarantees.
+# Locks first, in one order for everybody; numbers after, in the order of the code. See append.OutboxPart for what this
+# guarantees.
 APPEND = f"""
     CREATE FUNCTION outbox_append(
         channels text[], destinations text[], consumers text[], keys text[],
         message_ids uuid[], header_sets text[], payloads bytea[], not_befores timestamptz[]
     ) RETURNS void
-    LANGUAGE plpgsql VOLATILE {_OWNED}
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
-        ordering_key bigint;
+        locked bigint;
+        positions bigint[];
     BEGIN
-        FOR ordering_key IN
+        FOR locked IN
             SELECT DISTINCT outbox_ordering_key(m.destination, m.consumer, m.key) AS hashed
             FROM unnest(destinations, consumers, keys) AS m (destination, consumer, key)
             ORDER BY hashed
         LOOP
-            PERFORM pg_advisory_xact_lock(ordering_key);
+            PERFORM pg_advisory_xact_lock(locked);
         END LOOP;
-        INSERT INTO outbox (
-            channel, destination, consumer, key, shard, message_id, headers, payload, not_before, created_at
+        WITH written AS (
+            INSERT INTO outbox (channel, destination, consumer, key, message_id, headers, payload, created_at)
+            SELECT m.channel, m.destination, m.consumer, m.key, m.message_id, m.headers::json, m.payload,
+                   (SELECT platform_now())
+            FROM unnest(channels, destinations, consumers, keys, message_ids, header_sets, payloads)
+                WITH ORDINALITY AS m (channel, destination, consumer, key, message_id, headers, payload, ordinal)
+            ORDER BY m.ordinal
+            RETURNING outbox.position
         )
-        SELECT m.channel, m.destination, m.consumer, m.key,
-               outbox_ordering_key(m.destination, m.consumer, m.key) & {SHARDS - 1},
-               m.message_id, m.headers::json, m.payload, coalesce(m.not_before, '-infinity'), (SELECT platform_now())
-        FROM unnest(
-            channels, destinations, consumers, keys, message_ids, header_sets, payloads, not_befores
-        ) WITH ORDINALITY AS m (
-            channel, destination, consumer, key, message_id, headers, payload, not_before, ordinal
-        )
-        ORDER BY m.ordinal;
+        SELECT array_agg(w.position ORDER BY w.position) INTO positions FROM written w;
+        INSERT INTO outbox_queue (position, channel, destination, ordering_key, shard, not_before, bytes)
+        SELECT positions[m.ordinal], m.channel, m.destination, k.hashed, k.hashed & {SHARDS - 1},
+               coalesce(m.not_before, '-infinity'), octet_length(m.headers) + octet_length(m.payload)
+        FROM unnest(channels, destinations, consumers, keys, header_sets, payloads, not_befores)
+            WITH ORDINALITY AS m (channel, destination, consumer, key, headers, payload, not_before, ordinal)
+        CROSS JOIN LATERAL outbox_ordering_key(m.destination, m.consumer, m.key) AS k (hashed);
     END
     $$
 """
 
-# The shard locks are held to the end of the relay's transaction. The rows are read by a later statement than the
-# lock is taken by, so with a snapshot that sees what the lock's last holder marked. Which shards are tried first is
-# random, so that relays side by side seldom ask for the same ones. From each shard comes the head of its queue, cut
-# where its share of `max_rows` or of `max_bytes` is used up, but one row at least: never a row without those before
-# it. Within a key rows go by position; a deferred row takes its place when it is due. The result has no order.
-TAKE = f"""
-    CREATE FUNCTION outbox_take(
-        for_channel text, max_rows integer, max_bytes bigint, resting text[]
-    ) RETURNS TABLE {_ROW}
-    LANGUAGE plpgsql VOLATILE {_OWNED} {_BY_INDEX}
+# Shards with due rows that nobody else holds, up to half of all. The locks are held to the end of the relay's
+# transaction. Which are tried first is random, so that relays side by side seldom ask for the same ones.
+TAKE_SHARDS = f"""
+    CREATE FUNCTION outbox_take_shards(for_channel text) RETURNS smallint[]
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
         due timestamptz := platform_now();
         candidate integer;
-        mine integer[] := '{{}}';
+        taken smallint[] := '{{}}';
     BEGIN
         FOR candidate IN
             SELECT s FROM generate_series(0, {SHARDS - 1}) AS s
             WHERE EXISTS (
-                SELECT FROM outbox o
-                WHERE o.channel = for_channel AND o.shard = s::smallint AND o.not_before <= due
-                  AND o.sent_at IS NULL AND o.error IS NULL
+                SELECT FROM outbox_queue q
+                WHERE q.channel = for_channel AND q.shard = s::smallint AND q.not_before <= due AND q.error IS NULL
             )
             ORDER BY random()
         LOOP
             IF pg_try_advisory_xact_lock(hashtext('outbox ' || for_channel), candidate) THEN
-                mine := mine || candidate;
-                EXIT WHEN cardinality(mine) = {SHARDS_A_PASS};
+                taken := taken || candidate::smallint;
+                EXIT WHEN cardinality(taken) = {SHARDS_A_PASS};
             END IF;
         END LOOP;
-        IF mine = '{{}}' THEN
-            RETURN;
-        END IF;
-        RETURN QUERY
-        SELECT r.position, r.destination, r.consumer, r.key, r.message_id, r.headers::text, r.payload
-        FROM unnest(mine) AS s
-        CROSS JOIN LATERAL (
-            SELECT o.position, o.destination, o.consumer, o.key, o.message_id, o.headers, o.payload,
-                   sum(octet_length(o.payload)) OVER (
-                       ORDER BY o.not_before, o.position ROWS UNBOUNDED PRECEDING
-                   ) - octet_length(o.payload) AS bytes_before
-            FROM outbox o
-            WHERE o.channel = for_channel AND o.shard = s::smallint AND o.not_before <= due
-              AND o.sent_at IS NULL AND o.error IS NULL
-              AND o.destination <> ALL (resting)
-              AND {_NOT_HELD}
-            ORDER BY o.not_before, o.position
-            LIMIT 1 + max_rows / cardinality(mine)
-        ) AS r
-        WHERE r.bytes_before <= max_bytes / cardinality(mine);
+        RETURN taken;
     END
     $$
 """
 
-# One suspect row whose turn has come, under its shard's lock, read again after the lock.
+# No function, but the relay's own statement after the one that took the shards: so its snapshot is younger than the
+# locks and sees what their last holder took out, and its rows are not copied into a function's result first. From each
+# shard comes the head of its queue, cut where `$3` rows or `$4` bytes are used up, but one row at least: never a row
+# without those before it. Within a key rows go by position; a deferred row takes its place when it is due. The result
+# has no order.
+READ_SHARDS = f"""
+        SELECT r.position, r.ordering_key, r.destination, o.key, o.headers, o.payload
+        FROM unnest($2::smallint[]) AS s (shard)
+        CROSS JOIN LATERAL (
+            SELECT q.position, q.ordering_key, q.destination,
+                   sum(q.bytes) OVER (ORDER BY q.not_before, q.position ROWS UNBOUNDED PRECEDING) - q.bytes AS before
+            FROM outbox_queue q
+            WHERE q.channel = $1 AND q.shard = s.shard AND q.not_before <= (SELECT platform_now())
+              AND q.error IS NULL AND q.destination <> ALL ($5::text[])
+              AND {_NOT_HELD}
+            ORDER BY q.not_before, q.position
+            LIMIT $3
+        ) AS r
+        JOIN outbox o ON o.position = r.position
+        WHERE r.before <= $4
+"""
+
+# One suspect whose turn has come, under its shard's lock, read again after the lock.
 TAKE_SUSPECT = f"""
     CREATE FUNCTION outbox_take_suspect(for_channel text, resting text[]) RETURNS TABLE {_ROW}
-    LANGUAGE plpgsql VOLATILE {_OWNED} {_BY_INDEX}
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
         due timestamptz := platform_now();
         candidate record;
     BEGIN
         FOR candidate IN
-            SELECT o.position, o.shard FROM outbox o
-            WHERE o.channel = for_channel AND o.sent_at IS NULL AND o.error IS NOT NULL AND o.parked_at IS NULL
-              AND o.not_before <= due AND o.destination <> ALL (resting) AND {_NOT_HELD}
-            ORDER BY o.position
+            SELECT q.position, q.shard FROM outbox_queue q
+            WHERE q.channel = for_channel AND q.error IS NOT NULL AND q.parked_at IS NULL
+              AND q.not_before <= due AND q.destination <> ALL (resting) AND {_NOT_HELD}
+            ORDER BY q.position
             LIMIT 100
         LOOP
             IF pg_try_advisory_xact_lock(hashtext('outbox ' || for_channel), candidate.shard::integer) THEN
                 RETURN QUERY
-                SELECT o.position, o.destination, o.consumer, o.key, o.message_id, o.headers::text, o.payload
-                FROM outbox o
-                WHERE o.position = candidate.position
-                  AND o.sent_at IS NULL AND o.error IS NOT NULL AND o.parked_at IS NULL
-                  AND o.not_before <= due AND {_NOT_HELD};
+                SELECT q.position, q.ordering_key, q.destination, o.key, o.headers::text, o.payload
+                FROM outbox_queue q
+                JOIN outbox o ON o.position = q.position
+                WHERE q.position = candidate.position AND q.error IS NOT NULL AND q.parked_at IS NULL
+                  AND q.not_before <= due AND {_NOT_HELD};
                 EXIT WHEN FOUND;
             END IF;
         END LOOP;
@@ -147,36 +147,36 @@ TAKE_SUSPECT = f"""
     $$
 """
 
+# Sent is what has left the queue: the narrow row goes, the wide one is not touched.
 MARK_SENT = f"""
     CREATE FUNCTION outbox_mark_sent(positions bigint[]) RETURNS void
-    LANGUAGE sql VOLATILE {_OWNED}
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
-        UPDATE outbox SET sent_at = (SELECT platform_now()), error = NULL
-        WHERE position = ANY (positions) AND sent_at IS NULL
+        DELETE FROM outbox_queue WHERE position = ANY (positions)
     $$
 """
 
 MARK_SUSPECT = f"""
     CREATE FUNCTION outbox_mark_suspect(positions bigint[], errors text[]) RETURNS void
-    LANGUAGE sql VOLATILE {_OWNED}
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
-        UPDATE outbox o SET error = r.error
+        UPDATE outbox_queue q SET error = r.error
         FROM unnest(positions, errors) AS r (position, error)
-        WHERE o.position = r.position AND o.sent_at IS NULL AND o.error IS NULL
+        WHERE q.position = r.position AND q.error IS NULL
     $$
 """
 
 # The verdict on a row that was sent alone: counted, tried again later, parked at the limit.
 REFUSE = f"""
     CREATE FUNCTION outbox_refuse(refused bigint, reason text, max_tries smallint, pause interval) RETURNS boolean
-    LANGUAGE sql VOLATILE {_OWNED}
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
-        UPDATE outbox
+        UPDATE outbox_queue
         SET tries = tries + 1,
             error = reason,
             not_before = (SELECT platform_now()) + pause,
             parked_at = CASE WHEN tries + 1 >= max_tries THEN (SELECT platform_now()) END
-        WHERE position = refused AND sent_at IS NULL AND error IS NOT NULL AND parked_at IS NULL
+        WHERE position = refused AND error IS NOT NULL AND parked_at IS NULL
         RETURNING parked_at IS NOT NULL
     $$
 """
@@ -184,7 +184,7 @@ REFUSE = f"""
 # Seconds until a row is due (0: now), null when none is waiting: the one statement of an idle relay.
 NEXT_DUE = f"""
     CREATE FUNCTION outbox_next_due(for_channel text) RETURNS double precision
-    LANGUAGE sql VOLATILE {_OWNED} {_BY_INDEX}
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
         SELECT extract(epoch FROM greatest(min(w.due), c.now) - c.now)::double precision
         FROM (SELECT platform_now() AS now OFFSET 0) AS c
@@ -192,14 +192,14 @@ NEXT_DUE = f"""
             SELECT p.not_before AS due
             FROM generate_series(0, {SHARDS - 1}) AS s
             CROSS JOIN LATERAL (
-                SELECT o.not_before FROM outbox o
-                WHERE o.channel = for_channel AND o.shard = s::smallint AND o.sent_at IS NULL AND o.error IS NULL
-                ORDER BY o.not_before
+                SELECT q.not_before FROM outbox_queue q
+                WHERE q.channel = for_channel AND q.shard = s::smallint AND q.error IS NULL
+                ORDER BY q.not_before
                 LIMIT 1
             ) AS p
             UNION ALL
-            SELECT min(o.not_before) FROM outbox o
-            WHERE o.channel = for_channel AND o.sent_at IS NULL AND o.error IS NOT NULL AND o.parked_at IS NULL
+            SELECT min(q.not_before) FROM outbox_queue q
+            WHERE q.channel = for_channel AND q.error IS NOT NULL AND q.parked_at IS NULL
         ) AS w ON w.due IS NOT NULL
         GROUP BY c.now
         HAVING min(w.due) IS NOT NULL

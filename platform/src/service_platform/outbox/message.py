@@ -64,17 +64,11 @@ class OutboxMessage:
 
 
 class OutboxRow(NamedTuple):
-    """A committed message on its way out. `position` numbers it within the outbox."""
+    """A committed message on its way out. Rows of one `ordering_key` keep the order of their `position`."""
 
     position: int
+    ordering_key: int
     destination: str
-    consumer: str
     key: str
-    message_id: UUID
-    headers: dict[str, str]
+    headers: str  # a JSON object of texts, as it is stored: not every sink needs it parsed
     payload: bytes
-
-    @property
-    def ordering_key(self) -> tuple[str, str, str]:
-        """Rows that are equal in this keep their order."""
-        return (self.destination, self.consumer, self.key)

@@ -11,7 +11,6 @@ from service_platform.pacing import Backoff, wait_for_any
 from service_platform.telemetry import get_logger
 
 from .connection import DATABASE_LOST, open_connection
-from .functions import SHARDS_A_PASS
 from .log_events import OutboxLogEvent
 from .message import Channel
 from .relay_pass import Outcome, RelayPass
@@ -94,9 +93,9 @@ class Relay:
         if self._outage.failures:
             _log.info(OutboxLogEvent.SINK_RECOVERED, channel=self._channel)
             self._outage.succeeded()
-        # A pass that took every shard's due rows has left nothing: what was committed meanwhile sends its own hint.
-        # One that got nothing done would get nothing done at once, either.
-        return outcome.refused > 0 or (outcome.sent > 0 and outcome.read >= SHARDS_A_PASS)
+        # A pass that read all there was has left nothing: what was committed meanwhile sends its own hint. One that got
+        # nothing done would get nothing done at once, either.
+        return outcome.refused > 0 or (outcome.sent > 0 and outcome.more)
 
     async def _run_passes(self, passes: RelayPass) -> Outcome:
         """One batch; and when it is their turn, the suspects one by one."""

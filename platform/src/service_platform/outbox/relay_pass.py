@@ -8,17 +8,18 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import asyncpg
-import orjson
 
 from service_platform.telemetry import get_logger
 
 from .connection import DELIVERY_DEADLINE
+from .functions import READ_SHARDS, SHARDS_A_PASS
 from .log_events import OutboxLogEvent
 from .message import Channel, OutboxRow
 from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
 
 BATCH_BYTES = 8 * 1024 * 1024
 MAX_TRIES = 3
+_FLUSHED_FROM = 100  # rows
 _PAUSE_BETWEEN_TRIES = timedelta(seconds=1)
 _OVERDUE_SECONDS = 1.0
 
@@ -27,11 +28,12 @@ _log = get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a pass did: rows read, rows sent, and whether the broker turned any away."""
+    """What a pass did: rows read, sent, and turned away by the broker. `more`: it may not have read all there was."""
 
     read: int
     sent: int
     refused: int = 0
+    more: bool = False
     outage: SinkUnavailable | None = None
 
 
@@ -59,29 +61,25 @@ class RelayPass:
 
     async def batch(self, resting: Collection[str]) -> Outcome:
         """Send what is due, but for the destinations that are resting."""
-        async with self._connection.transaction():
-            rows = _rows(
-                await self._connection.fetch(
-                    "SELECT * FROM outbox_take($1, $2, $3, $4)", self._channel, self._batch, BATCH_BYTES, list(resting)
-                )
-            )
+        async with self._connection.transaction(isolation="read_committed"):
+            rows, more = await self._take(resting)
             if not rows:
                 return Outcome(read=0, sent=0)
             delivered, outage = await self._deliver(rows)
             sent, refused = _up_to_first_failure(rows, delivered)
             if sent:
-                await self._connection.execute("SELECT outbox_mark_sent($1)", sent)
+                await self._mark_sent(sent)
             if refused:
                 await self._connection.execute(
                     "SELECT outbox_mark_suspect($1, $2)", list(refused), list(refused.values())
                 )
         for position, reason in refused.items():
             _log.warning(OutboxLogEvent.ROW_SUSPECTED, channel=self._channel, position=position, error=reason)
-        return Outcome(read=len(rows), sent=len(sent), refused=len(refused), outage=outage)
+        return Outcome(read=len(rows), sent=len(sent), refused=len(refused), more=more, outage=outage)
 
     async def suspect(self, resting: Collection[str]) -> Outcome:
         """Send one suspect row by itself, if any is due, and count what becomes of it."""
-        async with self._connection.transaction():
+        async with self._connection.transaction(isolation="read_committed"):
             rows = _rows(
                 await self._connection.fetch("SELECT * FROM outbox_take_suspect($1, $2)", self._channel, list(resting))
             )
@@ -90,7 +88,7 @@ class RelayPass:
             (row,) = rows
             delivered, outage = await self._deliver(rows)
             if row.position in delivered.acknowledged:
-                await self._connection.execute("SELECT outbox_mark_sent($1)", [row.position])
+                await self._mark_sent([row.position])
                 return Outcome(read=1, sent=1)
             reason = delivered.refused.get(row.position)
             if reason is None:
@@ -109,6 +107,29 @@ class RelayPass:
         seconds: float | None = await self._connection.fetchval("SELECT outbox_next_due($1)", self._channel)
         return seconds
 
+    async def _take(self, resting: Collection[str]) -> tuple[list[OutboxRow], bool]:
+        """The head of the queue of each shard that is to be had, and whether that may not have been all of it."""
+        shards = await self._connection.fetchval("SELECT outbox_take_shards($1)", self._channel)
+        if not shards:
+            return [], False
+        row_share, byte_share = 1 + self._batch // len(shards), BATCH_BYTES // len(shards)
+        rows = _rows(
+            await self._connection.fetch(READ_SHARDS, self._channel, shards, row_share, byte_share, list(resting))
+        )
+        more = (
+            len(shards) == SHARDS_A_PASS
+            or len(rows) >= row_share
+            or sum(len(row.headers) + len(row.payload) for row in rows) >= byte_share
+        )
+        return rows, more
+
+    async def _mark_sent(self, positions: list[int]) -> None:
+        if len(positions) >= _FLUSHED_FROM:
+            # Until a commit is on disk, no reader may note that what it deleted is dead, and the passes of the next
+            # half second would all walk over these index entries again. That costs more than waiting for the disk.
+            await self._connection.execute("SET LOCAL synchronous_commit = on")
+        await self._connection.execute("SELECT outbox_mark_sent($1)", positions)
+
     async def _deliver(self, rows: Sequence[OutboxRow]) -> tuple[Delivered, SinkUnavailable | None]:
         try:
             async with asyncio.timeout(DELIVERY_DEADLINE + _OVERDUE_SECONDS):
@@ -121,12 +142,7 @@ class RelayPass:
 
 def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
     """By position, which is the order of every key."""
-    rows = [
-        OutboxRow(position, destination, consumer, key, message_id, orjson.loads(headers), payload)
-        for position, destination, consumer, key, message_id, headers, payload in records
-    ]
-    rows.sort()
-    return rows
+    return sorted(map(OutboxRow._make, records))
 
 
 def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tuple[list[int], Mapping[int, str]]:
@@ -136,7 +152,7 @@ def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tup
         return [row.position for row in rows], {}
     sent: list[int] = []
     refused: dict[int, str] = {}
-    failed: set[tuple[str, str, str]] = set()
+    failed: set[int] = set()
     for row in rows:
         if row.ordering_key in failed:
             continue

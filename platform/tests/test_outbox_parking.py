@@ -1,0 +1,84 @@
+"""Rows that the broker refuses: suspected in company, parked alone, released or discarded by a person."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from outbox_lab import (
+    Owner,
+    ScriptedSink,
+    acknowledge,
+    all_sent,
+    name_of,
+    parked,
+    publish,
+    refuse,
+    relaying,
+    tries,
+)
+from probing import eventually
+
+from service_platform.database import Database
+from service_platform.outbox import Delivered
+
+
+async def test_many_suspects_do_not_wait_for_each_other(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = lambda rows: (
+        Delivered(frozenset(), {row.position: "in company" for row in rows}) if len(rows) > 1 else acknowledge(rows)
+    )
+    await publish(database, *(f"k{n}/e1" for n in range(120)))
+    async with relaying(database, sink):
+        await all_sent(owner, within=20)
+
+
+async def test_a_record_refused_alone_is_parked_and_holds_only_its_key(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = refuse("k1/bad")
+    await publish(database, "k1/e1", "k1/bad", "k1/e3", "k2/e1")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: parked(owner), until=lambda names: names == ["k1/bad"], what="the bad one is parked")
+        await publish(database, "k1/e4", "k2/e2")
+        await eventually(lambda: sink.taken, until=lambda taken: "k2/e2" in taken, what="another key flows")
+    assert sorted(sink.taken) == ["k1/e1", "k2/e1", "k2/e2"], "its own key waits"
+    assert await tries(owner) == {"k1/bad": 3, "k1/e3": 0, "k1/e4": 0}, "the neighbours burnt no try"
+    alone = [batch for batch in sink.batches if batch == ["k1/bad"]]
+    assert len(alone) == 3, "only what happened to it alone was counted"
+
+
+async def test_a_held_key_of_one_consumer_does_not_hold_the_same_key_of_another(
+    database: Database, owner: Owner
+) -> None:
+    sink = ScriptedSink()
+    sink.answer = refuse("k/bad")
+    await publish(database, "k/bad", consumer="order.timeline", destination="events.order.retry")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: parked(owner), what="the bad one is parked")
+        await publish(database, "k/e1", consumer="order.numbers", destination="events.order.retry")
+        await publish(database, "k/e2", destination="events.order.dlq")
+        await all_sent(owner)
+    assert sorted(sink.taken) == ["k/e1", "k/e2"]
+
+
+async def test_a_suspect_that_gets_through_alone_is_sent_before_its_followers(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = lambda rows: (
+        Delivered(frozenset(), {row.position: "refused in company" for row in rows})
+        if len(rows) > 1 and any(name_of(row).endswith("e1") for row in rows)
+        else acknowledge(rows)
+    )
+    await publish(database, "k1/e1", "k1/e2", "k2/e1", "k2/e2")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await all_sent(owner)
+    for key in ("k1", "k2"):
+        assert [name for name in sink.taken if name.startswith(key)] == [f"{key}/e1", f"{key}/e2"]
+
+
+async def test_the_pauses_between_tries_are_kept(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = refuse("k/bad")
+    await publish(database, "k/bad")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: parked(owner), what="it is parked")
+    lasted = await owner.fetchval("SELECT parked_at - created_at FROM outbox JOIN outbox_queue USING (position)")
+    assert lasted > timedelta(seconds=2), "three tries, a second apart, outlast a hiccup of the broker"
