@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
+import pytest
 from outbox_lab import (
     Owner,
     ScriptedSink,
@@ -11,6 +12,7 @@ from outbox_lab import (
     all_sent,
     name_of,
     parked,
+    pending,
     publish,
     refuse,
     relaying,
@@ -19,7 +21,7 @@ from outbox_lab import (
 from probing import eventually
 
 from service_platform.database import Database
-from service_platform.outbox import Delivered
+from service_platform.outbox import Delivered, RowNotParked, discard, release
 
 
 async def test_many_suspects_do_not_wait_for_each_other(database: Database, owner: Owner) -> None:
@@ -82,3 +84,71 @@ async def test_the_pauses_between_tries_are_kept(database: Database, owner: Owne
         await eventually(lambda: parked(owner), what="it is parked")
     lasted = await owner.fetchval("SELECT parked_at - created_at FROM outbox JOIN outbox_queue USING (position)")
     assert lasted > timedelta(seconds=2), "three tries, a second apart, outlast a hiccup of the broker"
+
+
+async def test_a_released_row_goes_first_and_its_followers_in_order_after_it(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    sink.answer = refuse("k/bad")
+    await publish(database, "k/bad", "k/e2", "k/e3")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: parked(owner), what="it is parked")
+        await publish(database, "k/e4", "other/e1")
+        await eventually(lambda: sink.taken, until=lambda taken: taken == ["other/e1"], what="another key flows")
+        sink.answer = acknowledge
+        async with database.transaction() as tx:
+            await release(tx, await position_of(owner, "k/bad"))
+        await all_sent(owner)
+    assert sink.taken == ["other/e1", "k/bad", "k/e2", "k/e3", "k/e4"]
+
+
+async def test_a_released_row_that_is_refused_again_is_parked_again_and_disturbs_nobody(
+    database: Database, owner: Owner
+) -> None:
+    sink = ScriptedSink()
+    sink.answer = refuse("k/bad")
+    await publish(database, "k/bad", "k/e2")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: parked(owner), what="it is parked")
+        sink.batches.clear()
+        await publish(database, *(f"other/{n}" for n in range(10)))
+        async with database.transaction() as tx:
+            await release(tx, await position_of(owner, "k/bad"))
+        await eventually(lambda: tries(owner), until=lambda t: t == {"k/bad": 3, "k/e2": 0}, what="it is parked again")
+    assert await parked(owner) == ["k/bad"]
+    assert all(batch == ["k/bad"] for batch in sink.batches if "k/bad" in batch), "it was tried alone"
+
+
+async def test_a_discarded_row_is_never_sent_stays_as_evidence_and_lets_its_followers_go(
+    database: Database, owner: Owner
+) -> None:
+    sink = ScriptedSink()
+    sink.answer = refuse("k/bad")
+    await publish(database, "k/bad", "k/e2", "k/e3")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: parked(owner), what="it is parked")
+        async with database.transaction() as tx:
+            await discard(tx, await position_of(owner, "k/bad"), reason="too large for anybody")
+        await all_sent(owner)
+    assert sink.taken == ["k/e2", "k/e3"]
+    evidence = await owner.fetchrow("SELECT * FROM outbox WHERE discarded_at IS NOT NULL")
+    assert evidence is not None
+    assert (evidence["payload"], evidence["discarded_because"]) == (b"k/bad", "too large for anybody")
+
+
+async def test_only_a_parked_row_can_be_released_or_discarded(database: Database, owner: Owner) -> None:
+    """What is pending, deferred or suspect is the relay's: nobody can make an unsent event disappear."""
+    await publish(database, "k1/pending", "k2/suspect")
+    await publish(database, "k3/deferred", not_before=datetime.now(UTC) + timedelta(hours=1))
+    await owner.execute("SELECT outbox_mark_suspect(ARRAY[2::bigint], ARRAY['no'])")
+    for position in (1, 2, 3, 4711):
+        async with database.transaction() as tx:
+            with pytest.raises(RowNotParked):
+                await release(tx, position)
+            with pytest.raises(RowNotParked):
+                await discard(tx, position, reason="no")
+    assert await pending(owner) == 3
+
+
+async def position_of(owner: Owner, name: str) -> int:
+    position: int = await owner.fetchval("SELECT position FROM outbox WHERE payload = $1", name.encode())
+    return position

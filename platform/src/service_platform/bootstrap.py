@@ -15,7 +15,7 @@ from service_platform.database import Database
 from service_platform.event_bus import Consumer, ConsumerEngine, KafkaSink
 from service_platform.inbox import OverdueRetries, RetryLedger, RetryPolicy
 from service_platform.jobs import CelerySink, JobSweep, broker_of
-from service_platform.outbox import Relay, WakeUp
+from service_platform.outbox import OutboxPurge, Relay, WakeUp
 from service_platform.process import Work, run_together
 from service_platform.settings import ServiceSettings
 
@@ -78,15 +78,16 @@ def run_consumers(
 
 
 def build_scheduler(settings: ServiceSettings) -> Work:
-    """Jobs whose hint was lost, or whose worker is gone, are sent again; retries whose wake-up was lost are woken."""
+    """What a broker or a worker lost is sent again, and what need not be kept any longer is deleted."""
     database = open_database(settings, "scheduler")
     sweep = JobSweep(database, interval_seconds=settings.job_sweep_interval_seconds)
     ledger = RetryLedger(database, settings.service_name)
     overdue = OverdueRetries(ledger, interval_seconds=settings.event_wake_interval_seconds)
+    purge = OutboxPurge(database, retention=timedelta(days=settings.outbox_retention_days))
 
     async def body(stop: asyncio.Event) -> None:
         try:
-            await run_together(stop, sweep.run, overdue.run)
+            await run_together(stop, sweep.run, overdue.run, purge.run)
         finally:
             await database.close()
 

@@ -1,8 +1,11 @@
 """The transactional outbox: messages commit with the change that caused them, and a relay delivers them after."""
 
 from .append import append
+from .backlog import Backlog, BlockedKey, backlog, blocked_keys
 from .errors import MessageRefused, MessageTooLarge, NulCharacter, TooManyMessages, UnencodableText
 from .message import MAX_KEY_BYTES, MAX_PAYLOAD_BYTES, Channel, OutboxMessage, OutboxRow
+from .parked import ParkedRow, RowNotParked, discard, parked_rows, release
+from .purge import OutboxPurge
 from .relay import Relay
 from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
 from .wake_up import WakeUp
@@ -10,14 +13,19 @@ from .wake_up import WakeUp
 __all__ = [
     "MAX_KEY_BYTES",
     "MAX_PAYLOAD_BYTES",
+    "Backlog",
+    "BlockedKey",
     "Channel",
     "Delivered",
     "MessageRefused",
     "MessageTooLarge",
     "NulCharacter",
     "OutboxMessage",
+    "OutboxPurge",
     "OutboxRow",
+    "ParkedRow",
     "Relay",
+    "RowNotParked",
     "Sink",
     "SinkOverran",
     "SinkUnavailable",
@@ -25,4 +33,9 @@ __all__ = [
     "UnencodableText",
     "WakeUp",
     "append",
+    "backlog",
+    "blocked_keys",
+    "discard",
+    "parked_rows",
+    "release",
 ]

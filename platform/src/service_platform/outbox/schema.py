@@ -22,7 +22,7 @@ from alembic import op
 
 from service_platform.database.schema import expose, protect
 
-from . import functions
+from . import functions, operator_functions
 
 _SIGNATURES = {
     functions.APPEND: "outbox_append(text[], text[], text[], text[], uuid[], text[], bytea[], timestamptz[])",
@@ -32,6 +32,9 @@ _SIGNATURES = {
     functions.MARK_SUSPECT: "outbox_mark_suspect(bigint[], text[])",
     functions.REFUSE: "outbox_refuse(bigint, text, smallint, interval)",
     functions.NEXT_DUE: "outbox_next_due(text)",
+    operator_functions.RELEASE: "outbox_release(bigint)",
+    operator_functions.DISCARD: "outbox_discard(bigint, text)",
+    operator_functions.PURGE: "outbox_purge(interval, integer)",
 }
 
 

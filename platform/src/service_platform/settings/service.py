@@ -67,6 +67,7 @@ class ServiceSettings(BaseSettings):
     worker_concurrency: Annotated[int, Field(ge=1, le=64)] = 2
     event_retry_first_seconds: Annotated[float, Field(gt=0, le=3600)] = 1.0
     event_retry_limit_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0
+    outbox_retention_days: Annotated[int, Field(ge=1, le=3650)] = 3
     inbox_retention_days: Annotated[int, Field(ge=1, le=3650)] = 30
     event_wake_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     job_sweep_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
