@@ -18,7 +18,7 @@ class Debezium(LogReader):
     name: ClassVar[str] = "debezium"
     relay: ClassVar[str] = "DebeziumRelay"
     rounds: ClassVar[int] = 2
-    warm_up_rows: ClassVar[int] = 60_000
+    warm_up_rows: ClassVar[int] = 50_000
     also_cold: ClassVar[bool] = True
     slot: ClassVar[str] = "bench_debezium"
     publication: ClassVar[str] = "bench_debezium"

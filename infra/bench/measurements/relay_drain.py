@@ -78,7 +78,9 @@ def _limit_rows(plan: Plan) -> list[Row]:
 
 def _drains(contestants: Sequence[Contestant], plan: Plan) -> list[Drain]:
     """Those that are compared with each other stand beside each other."""
-    share = {contestant: rows(min(plan.rows, contestant.most_rows)) for contestant in contestants}
+    share = {
+        contestant: rows(min(plan.rows, int(contestant.most_rows * plan.slow_share))) for contestant in contestants
+    }
     drains = [Drain(contestant, share[contestant]) for contestant in contestants]
     for contestant in contestants:
         drains += [Drain(contestant, share[contestant], relays=relays) for relays in contestant.more_relays]
@@ -108,7 +110,9 @@ class Drain:
 
     @property
     def _warm_ups(self) -> int:
-        return _WARM_UP_ROWS if self.cold else self.contestant.warm_up_rows
+        if self.cold:
+            return _WARM_UP_ROWS
+        return min(self.contestant.warm_up_rows, max(_WARM_UP_ROWS, len(self.rows)))
 
     async def take(self, lab: Lab) -> Figures:
         """Drain once.
