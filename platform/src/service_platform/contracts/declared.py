@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections import defaultdict
@@ -41,19 +42,17 @@ def package_of(service: str) -> str:
 
 def published_by(service: str) -> list[EventContract]:
     """What the classes in the service's `events/` promise, by name. They know nothing of earlier versions."""
-    events = importlib.import_module(f"{package_of(service)}.events")
-    contracts = map(contract_of, _classes([events, *_modules(events, packages=False)], Event))
-    return sorted(contracts, key=lambda contract: contract.name)
+    own = [module for module in _modules(f"{package_of(service)}.events") if not _is_of_another(module, service)]
+    return sorted(map(contract_of, _classes(own, Event)), key=lambda contract: contract.name)
 
 
 def read_by(service: str) -> list[Reader]:
     """What the service reads: the classes in `events/<other>/`, and whatever else its consumers are handed."""
-    events = importlib.import_module(f"{package_of(service)}.events")
-    reactors = importlib.import_module(f"{package_of(service)}.reactors")
+    others = [module for module in _modules(f"{package_of(service)}.events") if _is_of_another(module, service)]
     consumers: dict[type[Event], list[str]] = defaultdict(list)
-    for consumer in _classes([reactors, *_modules(reactors)], Consumer):  # type: ignore[type-abstract]
+    for consumer in _classes(_modules(f"{package_of(service)}.reactors"), Consumer):  # type: ignore[type-abstract]
         consumers[consumer.event].append(consumer.name)
-    classes = dict.fromkeys([*_classes(_modules(events, modules=False), Event), *consumers])
+    classes = dict.fromkeys([*_classes(others, Event), *consumers])
     readers = [reader_of(service, event, sorted(consumers[event])) for event in classes]
     return sorted(readers, key=lambda reader: (reader.name, reader.file))
 
@@ -85,15 +84,21 @@ def reader_of(service: str, event: type[Event], consumers: Iterable[str]) -> Rea
     )
 
 
-def _modules(package: ModuleType, *, modules: bool = True, packages: bool = True) -> Iterator[ModuleType]:
-    """What lies in a package: its plain modules, its packages with all that is in them, or both."""
-    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if packages and found.ispkg:
-            inner = importlib.import_module(found.name)
-            yield inner
-            yield from _modules(inner)
-        elif modules and not found.ispkg:
-            yield importlib.import_module(found.name)
+def _modules(package: str) -> Iterator[ModuleType]:
+    """A package and all that is in it; nothing if the service has no such package."""
+    if importlib.util.find_spec(package) is None:
+        return
+    module = importlib.import_module(package)
+    yield module
+    for found in pkgutil.walk_packages(module.__path__, f"{package}."):
+        yield importlib.import_module(found.name)
+
+
+def _is_of_another(module: ModuleType, service: str) -> bool:
+    """Whether it lies in a package inside `events/`."""
+    events = f"{package_of(service)}.events"
+    package = module.__name__ if hasattr(module, "__path__") else module.__name__.rpartition(".")[0]
+    return package != events
 
 
 def _classes(modules: Iterable[ModuleType], base: type[ClassT]) -> list[type[ClassT]]:
