@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
@@ -31,8 +32,9 @@ _SETTINGS: Mapping[str, Any] = {
 }
 
 
+@cache
 def openapi_text(service: str) -> str:
-    """The text of `openapi.json`."""
+    """The text of `openapi.json`. To build an application takes most of a second, and it says the same each time."""
     return json.dumps(application(service).openapi(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -231,7 +231,7 @@ def said(draw: st.DrawFn, schema: dict[str, Any]) -> Any:
 
 
 @given(data=st.data())
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_where_there_is_no_gap_whatever_can_be_said_can_be_read(data: st.DataObject) -> None:
     """An independent validator is the judge."""
     says = data.draw(schemas())
@@ -245,6 +245,6 @@ def test_where_there_is_no_gap_whatever_can_be_said_can_be_read(data: st.DataObj
 
 
 @given(schema=schemas())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_everything_reads_what_it_says_itself(schema: dict[str, Any]) -> None:
     assert gaps(reads=schema, says=schema) == []
