@@ -97,7 +97,7 @@ async def test_a_crash_between_change_and_commit_leaves_neither_change_nor_audit
 
 
 async def test_a_call_whose_commit_was_done_though_its_answer_was_lost_is_audited_as_done(
-    runner: ActionRunner, owner: Owner
+    runner: ActionRunner, owner: Owner, logged: list[MutableMapping[str, Any]]
 ) -> None:
     thing = await make_thing(owner)
 
@@ -109,6 +109,7 @@ async def test_a_call_whose_commit_was_done_though_its_answer_was_lost_is_audite
         await runner.run(CLOSE_THING, CloseThing(id=thing, reason="broken"), JANE)
     assert await reason_of(owner, thing) == "broken"
     assert await audited(owner) == [("things close", "done", "")]
+    assert [entry["event"] for entry in logged] == ["ops.action.failed"], "and nothing is amiss with the audit"
 
 
 async def test_a_refusal_is_audited_after_its_rollback(runner: ActionRunner, owner: Owner) -> None:

@@ -161,6 +161,11 @@ async def test_a_cursor_that_no_page_had_is_refused(client: httpx.AsyncClient) -
     assert (answer.status_code, answer.json()["type"]) == (422, "cursor-invalid")
 
 
+async def test_a_read_of_many_is_not_taken_for_one_thing_of_that_name(client: httpx.AsyncClient) -> None:
+    answer = await client.get("/ops/things/spoil")  # refused by the database, since it writes
+    assert (answer.status_code, answer.json()["type"]) == (500, "unexpected-error")
+
+
 async def test_many_are_shown_before_they_are_done(client: httpx.AsyncClient, owner: Owner) -> None:
     await make_thing(owner)
     shown = (await client.post("/ops/things/close-all", json={})).json()
