@@ -48,10 +48,8 @@ class ActionInput(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _storable(cls, value: Any) -> Any:
-        if (
-            isinstance(value, str) and "\0" in value
-        ):  # PostgreSQL can store none; halves of characters are refused before
-            raise ValueError("text must not contain the NUL character")
+        if isinstance(value, str) and "\0" in value:
+            raise ValueError("text must not contain the NUL character, which PostgreSQL cannot store")
         return value
 
 
