@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from ledger_lab import Deliveries, Owner, incoming
+from outbox_lab import publish
 
 from service_platform.database import Database
 
@@ -34,8 +35,27 @@ async def _all_letters(database: Database, owner: Owner) -> Mapping[str, Any]:
     return {"event": "thing.happened", "apply": True}
 
 
+async def parked_message(database: Database, owner: Owner) -> int:
+    """A message that the broker refused for good."""
+    await publish(database, "k/bad")
+    position: int = await owner.fetchval("SELECT max(position) FROM outbox")
+    await owner.execute("SELECT outbox_mark_suspect(ARRAY[$1::bigint], ARRAY['in company'])", position)
+    await owner.execute("SELECT outbox_refuse($1, 'MSG_SIZE_TOO_LARGE', 1::int2, '0')", position)
+    return position
+
+
+async def _one_message(database: Database, owner: Owner) -> Mapping[str, Any]:
+    return {"position": await parked_message(database, owner)}
+
+
+async def _one_message_and_why(database: Database, owner: Owner) -> Mapping[str, Any]:
+    return {"position": await parked_message(database, owner), "reason": "told by hand"}
+
+
 PLANTS: Mapping[str, Plant] = {
     "dead-letters requeue": _one_letter,
     "dead-letters requeue-all": _all_letters,
     "dead-letters discard": _one_letter_and_why,
+    "parked release": _one_message,
+    "parked discard": _one_message_and_why,
 }

@@ -71,6 +71,7 @@ async def test_a_blocked_key_is_listed_with_its_reason_and_how_many_wait(databas
     async with database.read() as session:
         first, second = await blocked_keys(session)
         assert await blocked_keys(session, limit=1) == [first]
+        assert await blocked_keys(session, after=first.position, limit=1) == [second]
     assert (first.key, first.destination, first.state, first.waiting) == ("k1", "events.order", "parked", 2)
     assert first.error == "MSG_SIZE_TOO_LARGE"
     assert (second.key, second.waiting) == ("k2", 0)

@@ -12,6 +12,13 @@ from service_platform.inbox.operations import (
 )
 from service_platform.ops import ActionRegistry
 from service_platform.ops.operations import LIST_AUDIT
+from service_platform.outbox.operations import (
+    DISCARD_PARKED_MESSAGE,
+    LIST_BLOCKED_KEYS,
+    LIST_PARKED_MESSAGES,
+    RELEASE_PARKED_MESSAGE,
+    SHOW_BACKLOG,
+)
 
 ACTIONS: Final = ActionRegistry(
     [
@@ -21,6 +28,11 @@ ACTIONS: Final = ActionRegistry(
         REQUEUE_DEAD_LETTERS,
         DISCARD_DEAD_LETTER,
         LIST_RETRIES,
+        SHOW_BACKLOG,
+        LIST_BLOCKED_KEYS,
+        LIST_PARKED_MESSAGES,
+        RELEASE_PARKED_MESSAGE,
+        DISCARD_PARKED_MESSAGE,
         LIST_AUDIT,
     ]
 )

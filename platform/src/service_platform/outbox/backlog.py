@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -37,7 +38,7 @@ _BACKLOG = text(
 )
 _BLOCKED = text(
     """
-    SELECT o.channel, o.destination, o.consumer, o.key, head.position,
+    SELECT o.channel, o.destination, o.consumer, o.key, head.position, o.created_at AS since,
            CASE WHEN head.parked_at IS NULL THEN 'suspect' ELSE 'parked' END AS state, head.error,
            (
                SELECT count(*) FROM outbox_queue w
@@ -51,6 +52,7 @@ _BLOCKED = text(
         ORDER BY q.channel, q.ordering_key, q.position
     ) AS head
     JOIN outbox o ON o.position = head.position
+    WHERE head.position > :after
     ORDER BY head.position
     LIMIT :rows
     """
@@ -86,6 +88,7 @@ class BlockedKey(BaseModel):
     consumer: Annotated[str, Field(examples=[""])]
     key: Annotated[str, Field(examples=["0b9b8f0e-7d0c-4b53-9c1e-0f7f6d0b5a11"])]
     position: Annotated[int, Field(description="Of the message in the way", examples=[4711])]
+    since: Annotated[datetime, Field(description="When that one was committed", examples=["2026-03-01T09:30:00Z"])]
     state: Annotated[Literal["suspect", "parked"], Field(examples=["parked"])]
     error: Annotated[str, Field(examples=["Broker: Message size too large"])]
     waiting: Annotated[int, Field(examples=[3])]
@@ -96,6 +99,10 @@ async def backlog(session: AsyncSession) -> Sequence[Backlog]:
     return [Backlog.model_validate(row) for row in await session.execute(_BACKLOG)]
 
 
-async def blocked_keys(session: AsyncSession, *, limit: int = 100) -> Sequence[BlockedKey]:
-    """The keys that a suspect or a parked row holds back, those in the way for longest first."""
-    return [BlockedKey.model_validate(row) for row in await session.execute(_BLOCKED, {"rows": limit})]
+async def blocked_keys(session: AsyncSession, *, after: int = 0, limit: int = 100) -> Sequence[BlockedKey]:
+    """The keys that a suspect or a parked row holds back, those in the way for longest first.
+
+    `after` is the position of the last one of the page before.
+    """
+    rows = await session.execute(_BLOCKED, {"after": after, "rows": limit})
+    return [BlockedKey.model_validate(row) for row in rows]
