@@ -21,6 +21,7 @@ STACKS = {  # the servers that the tests of a folder share
     "platform": "platform",
     "services": "platform",
 }
+LONGEST = ("platform", "scenarios")
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -57,6 +58,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    items.sort(key=_turn)
     wanted = config.getoption("--scenario")
     if wanted is not None and wanted not in CATALOGUE:
         raise pytest.UsageError(f"there is no scenario {wanted!r}: `make scenarios` lists them")
@@ -98,6 +100,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"{outcome:8} {seconds:7.1f} s  {name}: {CATALOGUE[name]}")
     if config.cache is not None:
         config.cache.set(LAST_OUTCOMES, {**config.cache.get(LAST_OUTCOMES, {}), **outcomes})
+
+
+def _turn(item: pytest.Item) -> int:
+    """The two groups that take longest begin first, so that neither is what the other workers wait for at the end."""
+    mark = item.get_closest_marker("xdist_group")
+    return LONGEST.index(mark.args[0]) if mark is not None and mark.args[0] in LONGEST else len(LONGEST)
 
 
 def _outcomes(terminalreporter: pytest.TerminalReporter) -> dict[str, Outcome]:
