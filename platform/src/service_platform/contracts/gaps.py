@@ -138,6 +138,8 @@ def _options(schema: Schema, defs: Schema) -> list[Schema]:
         if union in schema:
             beside = {keyword: schema[keyword] for keyword in constraints(schema) - {union}}
             return [flat for option in schema[union] for flat in _options({**option, **beside}, defs)]
+    if "enum" in schema and "type" not in schema:  # values of several types, which several options may take
+        return [{"const": value} for value in schema["enum"]]
     return [schema]
 
 
