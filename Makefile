@@ -56,7 +56,7 @@ replay: setup ## Play the real purchases through the API and reconcile: all, or 
 
 .PHONY: test
 test: lint types contracts-check ## All checks: lint, types, contracts, unit tests, scenarios on a stack of their own
-	@$(PYTHON) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	@$(PYTHON) -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 .PHONY: lint
 lint: setup ## Check style and formatting

@@ -6,22 +6,20 @@ Loaded for every run (`-p world.plugin` in pyproject.toml), since a service's ow
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import Any
 
 import pytest
 
 from world.catalogue import CATALOGUE
-from world.patterns import ROOT, declared_by
+from world.patterns import declared_by
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 STACK_FIXTURES = {"stack", "service_databases"}
-STACKS = {  # the servers that the tests of a folder share
-    "tests/scenarios": "scenarios",
-    "infra/native": "native",
-    "infra/bench": "bench",
-    "platform": "platform",
-    "services": "platform",
+GROUPS = {  # what shares a stack of servers or its ports; the two that take longest first
+    "platform/": "platform",
+    "services/": "platform",
+    "tests/scenarios/": "scenarios",
 }
-LONGEST = ("platform", "scenarios")
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -44,16 +42,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what starts real servers, so that `make unit` can leave it out, and keep those of one stack together.
-
-    `make test` runs groups side by side (pytest-xdist, `--dist loadgroup`): each stack of servers is one group's own.
-    """
+    """Mark what starts real servers, so that `make unit` can leave it out."""
     if not STACK_FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
         item.add_marker("needs_stack")
-    for folder, group in STACKS.items():
-        if item.path.is_relative_to(ROOT / folder):
-            item.add_marker(pytest.mark.xdist_group(group))
-            break
 
 
 @pytest.hookimpl(trylast=True)
@@ -102,10 +93,31 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         config.cache.set(LAST_OUTCOMES, {**config.cache.get(LAST_OUTCOMES, {}), **outcomes})
 
 
+def group_of(nodeid: str) -> str:
+    """The tests that one worker runs after each other: those of a stack, else those of a folder."""
+    for folder, group in GROUPS.items():
+        if nodeid.startswith(folder):
+            return group
+    return "/".join(nodeid.split("/")[:2])
+
+
 def _turn(item: pytest.Item) -> int:
     """The two groups that take longest begin first, so that neither is what the other workers wait for at the end."""
-    mark = item.get_closest_marker("xdist_group")
-    return LONGEST.index(mark.args[0]) if mark is not None and mark.args[0] in LONGEST else len(LONGEST)
+    group = group_of(item.nodeid)
+    order = list(dict.fromkeys(GROUPS.values()))
+    return order.index(group) if group in order else len(order)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """`make test` runs groups side by side (pytest-xdist), since each stack of servers is for one worker only."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByStack(LoadScopeScheduling):  # type: ignore[misc] # xdist is not typed
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    return ByStack(config, log)
 
 
 def _outcomes(terminalreporter: pytest.TerminalReporter) -> dict[str, Outcome]:
