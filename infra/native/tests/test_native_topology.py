@@ -93,3 +93,14 @@ def test_settings_of_the_database_server_come_on_top_of_the_usual_ones(tmp_path:
     usual, changed = topology(tmp_path).postgres.process().argv, suite.postgres.process().argv
 
     assert [new for old, new in zip(usual, changed, strict=True) if old != new] == ["wal_level=logical"]
+
+
+def test_an_operators_command_runs_as_the_service_does_and_not_as_the_owner_of_its_tables(tmp_path: Path) -> None:
+    suite = topology(tmp_path)
+    for service in SERVICES:
+        env = suite.ops_env(service)
+        assert (env["DATABASE_NAME"], env["DATABASE_USER"]) == (f"{service}_db", f"{service}_app")
+        assert not [name for name in env if "OWNER" in name]
+    with pytest.raises(StackError) as refused:
+        suite.ops_env("shop")
+    assert "order, payment, billing" in refused.value.mend
