@@ -59,6 +59,8 @@ def run(
     try:
         lab.open()
         asyncio.run(_measure(lab, names, chosen, plan, results))
+    except KeyboardInterrupt:
+        say("stopped; this is what was measured until then")
     except StackError as error:
         console.print(f"[red]{error}[/]\n[bold]{error.mend}[/]", soft_wrap=True)
         raise typer.Exit(1) from error

@@ -14,6 +14,7 @@ from service_platform.event_bus import topic_of
 from .workload import PARTITIONS
 
 _ANSWER_SECONDS = 10.0
+_LEADER_SECONDS = 60.0
 _READ_SECONDS = 120.0
 
 
@@ -108,7 +109,7 @@ class TopicReader:
         return [self._end(TopicPartition(self._topic, number)) for number in range(PARTITIONS)]
 
     def _end(self, partition: TopicPartition) -> int:
-        deadline = time.monotonic() + _ANSWER_SECONDS
+        deadline = time.monotonic() + _LEADER_SECONDS
         while True:
             try:
                 _, end = self._consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS, cached=False)

@@ -28,6 +28,8 @@ class Fencepost(Contestant):
     def __init__(self, lab: Lab) -> None:
         super().__init__(lab)
         self._database: Database | None = None
+        self._waking: asyncio.Task[None] | None = None
+        self._stop = asyncio.Event()
         self._admin: Connection | None = None
 
     @property
@@ -41,11 +43,10 @@ class Fencepost(Contestant):
         await self._empty()
 
     async def commit(self, source: str, rows: Sequence[Row]) -> None:
-        if self._database is None:
-            self._database = Database(self.lab.order_app(), application_name="bench publisher", pool_size=1)
+        database = self._publishing()
         bus, event = EventBus(source), measured_by(source)
         for some in batches(rows, ROWS_A_TRANSACTION):
-            async with self._database.transaction() as tx:
+            async with database.transaction() as tx:
                 for row in some:
                     await bus.publish(event.create(**row.fields()), tx)
 
@@ -102,10 +103,20 @@ class Fencepost(Contestant):
         )
 
     async def close(self) -> None:
+        self._stop.set()
+        if self._waking is not None:
+            await self._waking
         if self._database is not None:
             await self._database.close()
         if self._admin is not None:
             await self._admin.close()
+
+    def _publishing(self) -> Database:
+        """The publisher's database, with the wake-up that runs beside it in every process that publishes."""
+        if self._database is None:
+            self._database = Database(self.lab.order_app(), application_name="bench publisher", pool_size=1)
+            self._waking = asyncio.create_task(WakeUp(self._database).run(self._stop))
+        return self._database
 
     async def _empty(self) -> None:
         admin = await self._connection()
