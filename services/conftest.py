@@ -1,8 +1,4 @@
-"""Real databases for the services' tests, on the stack that the platform's tests use too.
-
-It has its own state folder and ports: FENCEPOST_PLATFORM_TEST_STATE and FENCEPOST_PLATFORM_TEST_PORTS move it,
-FENCEPOST_KEEP_STACK=1 leaves it running for the next run. It starts with the first test that asks for a database.
-"""
+"""Real databases for the services' tests, on the servers that the platform's tests use too (`native.testing`)."""
 
 from __future__ import annotations
 
@@ -13,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from uuid import uuid4
 
 import asyncpg
@@ -22,22 +17,8 @@ import pytest
 from native.credentials import POSTGRES_PASSWORD, app_password, owner_password
 from native.layout import ROOT
 from native.stack import Stack
+from native.testing import shared_servers
 from service_platform.database import Database, DatabaseAddress
-
-_STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
-_PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
-_USED = pytest.StashKey[bool]()
-_KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
-
-
-def _stack() -> Stack:
-    return Stack(_STATE, _PORT_BASE, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the stack if this run has used it. A run that has not leaves it to the one that does."""
-    if session.config.stash.get(_USED, False) and not _KEEP:
-        _stack().down()
 
 
 @dataclass(frozen=True)
@@ -162,9 +143,6 @@ class ServiceDatabases:
 @pytest.fixture(scope="session")
 def service_databases(request: pytest.FixtureRequest) -> Iterator[ServiceDatabases]:
     """Databases of any service, on a real server."""
-    request.config.stash[_USED] = True
-    stack = _stack()
-    stack.up(only_infrastructure=True)
-    databases = ServiceDatabases(stack)
+    databases = ServiceDatabases(shared_servers(request.config))
     yield databases
     asyncio.run(databases.drop_templates())

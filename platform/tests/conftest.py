@@ -1,17 +1,11 @@
-"""Real parts for the platform's tests: one stack of infrastructure a run, a fresh database and topic a test.
-
-The stack has its own state folder and ports. FENCEPOST_PLATFORM_TEST_STATE and FENCEPOST_PLATFORM_TEST_PORTS move it;
-FENCEPOST_KEEP_STACK=1 leaves it running for the next run.
-"""
+"""Real parts for the platform's tests: the servers of `native.testing`, a fresh database and topic for each test."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
-from pathlib import Path
 from uuid import uuid4
 
 import asyncpg
@@ -29,6 +23,7 @@ from sqlalchemy.pool import NullPool
 from native.credentials import POSTGRES_PASSWORD
 from native.layout import ROOT
 from native.stack import Stack
+from native.testing import shared_servers
 from service_platform.database import Database, DatabaseAddress
 from service_platform.database import schema as database_schema
 from service_platform.idempotency import schema as idempotency_schema
@@ -37,32 +32,15 @@ from service_platform.jobs import schema as jobs_schema
 from service_platform.ops import schema as ops_schema
 from service_platform.outbox import schema as outbox_schema
 
-_STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
-_PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
-_USED = pytest.StashKey[bool]()
-_KEEP = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
 _OWNER, _APP = "platform_owner", "platform_app"
 _PASSWORD = "only-for-tests"
 _SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, idempotency_schema, ops_schema)
 
 
-def _stack() -> Stack:
-    return Stack(_STATE, _PORT_BASE, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Stop the stack if this run has used it. A run that has not leaves it to the one that does."""
-    if session.config.stash.get(_USED, False) and not _KEEP:
-        _stack().down()
-
-
 @pytest.fixture(scope="session")
 def stack(request: pytest.FixtureRequest) -> Stack:
     """Postgres, Valkey and Kafka, and no service. Shared by all tests: leave it as it was found."""
-    request.config.stash[_USED] = True
-    stack = _stack()
-    stack.up(only_infrastructure=True)
-    return stack
+    return shared_servers(request.config)
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,13 @@ FENCEPOST_KEEP_STACK=1 leaves it running for the next run, which then begins whe
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from native.settings import StackSettings
 from native.stack import Stack
+from native.testing import KEEP_STACK
 from world.patterns import ROOT
 from world.world import World, open_world
 
@@ -22,7 +22,6 @@ QUICK = {"EVENT_RETRY_FIRST_SECONDS": "0.2", "EVENT_RETRY_LIMIT_SECONDS": "2"}
 @pytest.fixture(scope="session")
 def stack() -> Iterator[Stack]:
     """The whole suite, started from nothing once for all scenarios, ended after them."""
-    keep = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
     settings = StackSettings(service_settings=QUICK)
     stack = Stack(
         ROOT / ".fencepost" / "test",
@@ -31,11 +30,11 @@ def stack() -> Iterator[Stack]:
         port_setting="FENCEPOST_TEST_PORT_BASE",
         say=print,
     )
-    if not keep:
+    if not KEEP_STACK:
         stack.clean()
     stack.up()
     yield stack
-    if not keep:
+    if not KEEP_STACK:
         stack.down()
 
 

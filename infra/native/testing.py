@@ -1,0 +1,38 @@
+"""The servers that the platform's and the services' tests share: Postgres, Valkey and Kafka, and no service.
+
+They have their own state folder and ports: FENCEPOST_PLATFORM_TEST_STATE and FENCEPOST_PLATFORM_TEST_PORTS move them,
+FENCEPOST_KEEP_STACK=1 leaves them running for the next run.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from .layout import ROOT
+from .stack import Stack
+
+KEEP_STACK = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
+"""Whether a stack of tests goes on after the run, for the next one. If not, it begins from nothing and is stopped."""
+
+_STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
+_PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
+_RUNNING = pytest.StashKey[Stack]()
+
+
+def shared_servers(config: pytest.Config) -> Stack:
+    """The one stack of this run: started when first asked for, stopped at the end; its logs stay.
+
+    What an earlier run left is deleted first: it may be that of another checkout at the same path, whose secrets are
+    gone.
+    """
+    if _RUNNING not in config.stash:
+        stack = Stack(_STATE, _PORT_BASE, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
+        if not KEEP_STACK:
+            stack.clean()
+            config.add_cleanup(stack.down)
+        stack.up(only_infrastructure=True)
+        config.stash[_RUNNING] = stack
+    return config.stash[_RUNNING]
