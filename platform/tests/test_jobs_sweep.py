@@ -40,6 +40,23 @@ async def test_a_hint_that_nobody_came_for_is_sent_again_after_a_wait_that_doubl
     assert await hints(owner, job_id) == 1 + len(sent)
 
 
+async def test_a_run_whose_lease_ran_out_waits_as_long_for_its_hint_as_a_new_job_for_its_own(
+    database: Database, statements: JobStatements, owner: Owner
+) -> None:
+    job_id = await enqueue(database, Script(), "a")
+    await statements.mark_dispatched([job_id], resend_after_seconds=30)
+    await claim(statements, job_id)
+
+    sent = []
+    for second in range(0, 260, 10):
+        await shift_clock(owner, second)
+        if await statements.sweep(limit=10, resend_after_seconds=30):
+            await statements.mark_dispatched([job_id], resend_after_seconds=30)
+            sent.append(second)
+
+    assert sent == [30, 60, 120, 240]
+
+
 async def test_what_the_relay_still_has_to_send_is_left_alone(
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:

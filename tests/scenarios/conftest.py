@@ -16,7 +16,12 @@ from world.patterns import ROOT
 from world.world import World, open_world
 
 # Pauses that a scenario would otherwise wait for; what is proven does not depend on their length.
-QUICK = {"EVENT_RETRY_FIRST_SECONDS": "0.2", "EVENT_RETRY_LIMIT_SECONDS": "2"}
+QUICK = {
+    "EVENT_RETRY_FIRST_SECONDS": "0.2",
+    "EVENT_RETRY_LIMIT_SECONDS": "2",
+    "JOB_SWEEP_INTERVAL_SECONDS": "1",
+    "JOB_RESEND_AFTER_SECONDS": "2",
+}
 
 
 @pytest.fixture(scope="session")

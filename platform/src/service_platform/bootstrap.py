@@ -33,7 +33,7 @@ def build_relay(settings: ServiceSettings) -> Work:
     """Events to Kafka and jobs to Celery, in tasks of their own: an outage of one does not stop the other."""
     database = open_database(settings, "relay")
     kafka = KafkaSink(settings.kafka_bootstrap_servers, client_id=f"{settings.service_name}-relay")
-    celery = CelerySink(broker_of(settings), database)
+    celery = CelerySink(broker_of(settings), database, resend_after_seconds=settings.job_resend_after_seconds)
     events = Relay(database, channel="kafka", sink=kafka)
     jobs = Relay(database, channel="celery", sink=celery)
 
@@ -80,7 +80,11 @@ def run_consumers(
 def build_scheduler(settings: ServiceSettings) -> Work:
     """What a broker or a worker lost is sent again, and what need not be kept any longer is deleted."""
     database = open_database(settings, "scheduler")
-    sweep = JobSweep(database, interval_seconds=settings.job_sweep_interval_seconds)
+    sweep = JobSweep(
+        database,
+        resend_after_seconds=settings.job_resend_after_seconds,
+        interval_seconds=settings.job_sweep_interval_seconds,
+    )
     ledger = RetryLedger(database, settings.service_name)
     overdue = OverdueRetries(ledger, interval_seconds=settings.event_wake_interval_seconds)
     purge = OutboxPurge(database, retention=timedelta(days=settings.outbox_retention_days))

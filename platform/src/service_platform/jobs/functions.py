@@ -14,8 +14,10 @@ _OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public SET enable_seqsc
 # A job whose outbox row is not delivered yet is safe there; this is for the row that a person had to discard.
 _UNDISPATCHED_WAIT = "interval '15 minutes'"
 
-# 1, 2, 4 ... 64 times the first wait: a lost broker is repaired soon, a long queue is not filled with doubles.
-_RESEND_AT = "make_interval(secs => resend_after * power(2, least(j.resends{plus}, 6)))"
+# 1, 2, 4 ... 64 times the first wait: a lost hint is repaired soon, a long queue is not filled with doubles. The wait
+# grows with the hints that were sent in vain, so the first one since the last claim counts for nothing.
+_RESENDS = "j.resends + (j.dispatched_at IS NOT NULL)::integer"
+_RESEND_AFTER = "make_interval(secs => resend_after * power(2, least({resends}, 6)))"
 
 # ON CONFLICT waits for a transaction that holds the key: if that one rolls back, this one inserts; if it commits, the
 # next statement has a snapshot that sees its row. The loop is for a job that is purged between the two.
@@ -73,6 +75,7 @@ CLAIM = f"""
             END,
             started_at = coalesce(j.started_at, platform_now()),
             finished_at = CASE WHEN j.claims < max_claims THEN NULL ELSE platform_now() END,
+            dispatched_at = NULL,
             resend_at = platform_now(),
             resends = 0,
             error = CASE
@@ -181,7 +184,7 @@ MARK_DISPATCHED = f"""
         at timestamptz := platform_now();
     BEGIN
         UPDATE job j
-        SET dispatched_at = at, resend_at = greatest(j.run_after, at) + {_RESEND_AT.format(plus="")}
+        SET dispatched_at = at, resend_at = greatest(j.run_after, at) + {_RESEND_AFTER.format(resends="j.resends")}
         FROM (
             SELECT w.id FROM job w
             WHERE w.id = ANY (job_ids) AND w.status IN ('pending', 'failed')
@@ -221,7 +224,7 @@ SWEEP = f"""
         END IF;
         WITH sent AS (
             UPDATE job j
-            SET dispatched_at = at, resends = j.resends + 1, resend_at = at + {_RESEND_AT.format(plus=" + 1")}
+            SET dispatched_at = at, resends = {_RESENDS}, resend_at = at + {_RESEND_AFTER.format(resends=_RESENDS)}
             WHERE j.id = ANY (picked) AND j.resend_at <= at
               AND (
                   (j.status IN ('pending', 'failed') AND j.run_after <= at)

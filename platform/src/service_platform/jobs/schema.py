@@ -7,8 +7,9 @@ calls the functions of `functions.py`; it has no other way to write.
 - running: claimed under `token` until `lease_expires_at`; after it, anyone may claim it.
 - done, dead (claims used up), cancelled, needs_review: finished. Nothing claims them.
 
-`resend_at` is when the sweep may send a waiting job's hint again (of a running one: not before, and only once its
-lease has run out); `resends` counts its sweeps since the last claim.
+`dispatched_at` is when the last hint was sent since the last claim (null: none was). `resend_at` is when the sweep may
+send the next one (of a running job: not before, and only once its lease has run out); `resends` counts the hints since
+the last claim for which nobody came.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from service_platform.outbox import Delivered, OutboxRow, SinkUnavailable
 
 from .broker import RUN_TASK, Broker, celery_app
 from .statements import JobStatements
-from .sweep import RESEND_AFTER_SECONDS
 
 _BROKER_LOST = (OSError, KombuError, OperationalError, RedisError)
 # The relay tries again, and must not be kept waiting beyond its delivery deadline.
@@ -39,9 +38,7 @@ class CelerySink:
     may then come twice, and the second one claims nothing.
     """
 
-    def __init__(
-        self, broker: Broker, database: Database, *, resend_after_seconds: float = RESEND_AFTER_SECONDS
-    ) -> None:
+    def __init__(self, broker: Broker, database: Database, *, resend_after_seconds: float) -> None:
         self._app: Celery = celery_app(broker)
         self._queue = broker.queue
         self._statements = JobStatements(database)

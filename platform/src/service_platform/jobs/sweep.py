@@ -12,9 +12,6 @@ from service_platform.telemetry import get_logger
 from .log_events import JobsLogEvent
 from .statements import JobStatements
 
-RESEND_AFTER_SECONDS = 60.0
-"""How long a job may wait after its hint was sent until the hint is sent again; doubles with each sweep, up to 64x."""
-
 _log = get_logger()
 
 
@@ -24,15 +21,21 @@ class JobSweep:
     Every `interval_seconds` one SQL call picks up to `limit` jobs whose hint is older than a growing wait, or whose
     run's lease has run out, and writes their hints to the outbox. It does not go through a job itself, which would
     need the very thing that it repairs. Any number of schedulers may run it at once.
+
+    `resend_after_seconds` is how long nobody may come for a hint until the next one is sent; it doubles with each hint
+    sent in vain, up to 64 times. The sink of the same service has the same number. A hint is lost with the broker, but
+    also with a worker: the broker hands it to the connection on which the worker last asked, and a worker that is
+    frozen or cut off just then never takes it. A short wait repairs that soon; in a queue that is longer than the wait
+    it adds hints that claim nothing, at most `limit` a round.
     """
 
     def __init__(
         self,
         database: Database,
         *,
+        resend_after_seconds: float,
         interval_seconds: float = 5.0,
         limit: int = 500,
-        resend_after_seconds: float = RESEND_AFTER_SECONDS,
     ) -> None:
         self._statements = JobStatements(database)
         self._interval = interval_seconds

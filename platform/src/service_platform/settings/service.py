@@ -71,6 +71,7 @@ class ServiceSettings(BaseSettings):
     inbox_retention_days: Annotated[int, Field(ge=1, le=3650)] = 30
     event_wake_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     job_sweep_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
+    job_resend_after_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
 
     @classmethod
     def settings_customise_sources(
