@@ -7,10 +7,10 @@ from importlib.metadata import version
 from typing import Any, TypeAlias
 
 from native.settings import StackSettings
-from native.topics import TOPICS, Topic
 from native.topology import PORT_OFFSETS
 from service_platform.contracts import Contracts, EventContract, Reader
 from service_platform.event_bus import headers, topic_of
+from topics import TOPICS, Topic
 
 Document: TypeAlias = dict[str, Any]
 _BINDING = {"bindingVersion": "0.5.0"}
@@ -82,7 +82,7 @@ def _topic(name: str) -> Topic:
         if topic.name == name:
             return topic
     raise UndeclaredTopic(
-        f"{name} is published to and does not stand in TOPICS of infra/native/topics.py: add it there"
+        f"{name} is published to and does not stand in TOPICS of infra/topics/__init__.py: add it there"
     )
 
 

@@ -15,12 +15,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from topics import TOPICS
+
 from .errors import StackError
 from .kafka_jars import BROKER, KAFKA_JARS, LOG_BINDING
 from .layout import DOWNLOADS, ROOT
 from .settings import StackSettings
 from .stack import Stack
-from .topics import TOPICS
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="The suite without containers."

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from topics import TopicsRefused, create_topics
+
 from . import leftovers, preflight, schema
 from .credentials import make_secrets
 from .errors import StackError
@@ -18,7 +20,6 @@ from .process import Process, Tier
 from .readiness import wait_until_ready
 from .settings import StackSettings
 from .supervision import ProcessState, Supervision
-from .topics import create_topics
 from .topology import EDGES, SERVICES, STORES, Topology
 
 _READY_SECONDS = 300.0  # fifteen interpreters and a JVM, on a machine that may be busy with other things
@@ -199,7 +200,11 @@ class Stack:
 
     def _broker(self) -> None:
         self._wait(process for process in self._tiers(Tier.STORE) if process.name == "kafka")
-        if made := create_topics(self.topology.kafka_address):
+        try:
+            made = create_topics(self.topology.kafka_address)
+        except TopicsRefused as refused:
+            raise StackError(str(refused), refused.mend) from refused
+        if made:
             self._say(f"topics made: {', '.join(made)}")
 
     def _tiers(self, *tiers: Tier) -> list[Process]:

@@ -5,13 +5,15 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
-from service_platform.telemetry import Heartbeat, write_heartbeat
-from service_platform.telemetry.healthcheck import check
+from service_platform.telemetry import Heartbeat, healthcheck, write_heartbeat
+from service_platform.telemetry.healthcheck import check_file as check
 
 
 def beat_in(file: Path) -> dict[str, object]:
@@ -55,14 +57,41 @@ def test_an_old_heartbeat_is_not_healthy(tmp_path: Path) -> None:
     assert "11 s old" in str(check(tmp_path / "beat", time.time() + 11))
 
 
+def container_check(**settings: str) -> subprocess.CompletedProcess[str]:
+    """The healthcheck as an image runs it: the file alone, without the platform around it."""
+    command = [sys.executable, "-I", healthcheck.__file__]
+    return subprocess.run(command, env=settings, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize(("ready", "code"), [(True, 0), (False, 1)])
 def test_the_command_of_the_container_exits_with_the_state(tmp_path: Path, ready: bool, code: int) -> None:
     write_heartbeat(tmp_path / "beat", ready=ready)
-    run = subprocess.run(
-        [sys.executable, "-m", "service_platform.telemetry.healthcheck"],
-        env=os.environ | {"HEALTH_FILE": str(tmp_path / "beat")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = container_check(HEALTH_FILE=str(tmp_path / "beat"))
     assert run.returncode == code, run.stderr
+
+
+@pytest.mark.parametrize(("status", "problem"), [(200, ""), (503, "503: the database is away"), (None, "not answer")])
+def test_a_process_with_a_port_is_asked_there(status: int | None, problem: str) -> None:
+    class Health(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status or 0)
+            self.end_headers()
+            self.wfile.write(b"the database is away")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Health) as server:
+        address = f"http://127.0.0.1:{server.server_port}/health/ready"
+        if status is None:
+            server.server_close()
+        else:
+            threading.Thread(target=server.handle_request, daemon=True).start()
+        run = container_check(HEALTH_URL=address)
+    assert run.returncode == (1 if problem else 0)
+    assert problem in run.stderr
+
+
+def test_a_container_that_says_nothing_of_its_health_is_not_healthy() -> None:
+    run = container_check()
+    assert (run.returncode, "HEALTH_URL nor HEALTH_FILE" in run.stderr) == (1, True)

@@ -87,7 +87,7 @@ def test_a_deprecated_event_is_marked() -> None:
 
 
 def test_a_publisher_without_a_topic_is_refused() -> None:
-    with pytest.raises(UndeclaredTopic, match=r"events\.shipping .*infra/native/topics\.py"):
+    with pytest.raises(UndeclaredTopic, match=r"events\.shipping .*infra/topics/__init__\.py"):
         asyncapi({"shipping": [contract_of(order_placed(source="shipping"))]}, [])
 
 

@@ -12,8 +12,8 @@ import redis
 
 from native.credentials import REDIS_PASSWORD, app_password
 from native.stack import Stack
-from native.topics import TOPICS, create_topics
 from native.topology import EDGES, STORES
+from topics import TOPICS, create_topics
 
 RESTART_SECONDS = 30
 

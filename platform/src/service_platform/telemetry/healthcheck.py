@@ -1,6 +1,8 @@
-"""`python -m service_platform.telemetry.healthcheck`: exits 0 when the process behind HEALTH_FILE is ready.
+"""What a container's healthcheck runs: exits 0 when the process that HEALTH_URL or HEALTH_FILE names is ready.
 
-For the healthchecks of containers whose process has no port.
+HEALTH_URL is the address that an API says it is ready at; HEALTH_FILE is the heartbeat of a process without a port. It
+runs every few seconds beside every process, so it imports nothing but the standard library, and the image keeps it as
+a file of its own; `python -m service_platform.telemetry.healthcheck` is the same, slower.
 """
 
 from __future__ import annotations
@@ -9,12 +11,17 @@ import json
 import os
 import sys
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
-from .heartbeat import FRESH_SECONDS
+FRESH_SECONDS = 10.0
+"""Older than this, a heartbeat counts as none."""
+
+_ANSWER_SECONDS = 4.0
 
 
-def check(path: Path, now: float) -> str | None:
+def check_file(path: Path, now: float) -> str | None:
     """Why the process that writes `path` is not healthy at `now` (seconds since the epoch); None when it is."""
     try:
         beat = json.loads(path.read_text())
@@ -30,9 +37,27 @@ def check(path: Path, now: float) -> str | None:
     return None
 
 
+def check_url(url: str) -> str | None:
+    """Why the process that answers at `url` is not healthy; None when it answers with 200."""
+    if not url.startswith(("http://", "https://")):
+        return f"HEALTH_URL is no web address: {url}"
+    try:
+        with urllib.request.urlopen(url, timeout=_ANSWER_SECONDS) as answer:  # noqa: S310 - its scheme was looked at
+            return None if answer.status == 200 else f"{url} answered {answer.status}"
+    except urllib.error.HTTPError as refusal:
+        return f"{url} answered {refusal.code}: {refusal.read(1000).decode(errors='replace')}"
+    except OSError as error:
+        return f"{url} does not answer: {error}"
+
+
 def main() -> int:
-    file = os.environ.get("HEALTH_FILE")
-    problem = check(Path(file), time.time()) if file else "HEALTH_FILE is not set: there is nothing to check"
+    url, file = os.environ.get("HEALTH_URL"), os.environ.get("HEALTH_FILE")
+    if url:
+        problem = check_url(url)
+    elif file:
+        problem = check_file(Path(file), time.time())
+    else:
+        problem = "neither HEALTH_URL nor HEALTH_FILE is set: there is nothing to check"
     if problem:
         print(problem, file=sys.stderr)
         return 1

@@ -10,9 +10,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-FRESH_SECONDS = 10.0
-"""Older than this, a heartbeat counts as none."""
-
 _INTERVAL_SECONDS = 1.0
 
 

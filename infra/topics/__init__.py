@@ -14,9 +14,15 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from .errors import StackError
-
 _DAY_MS = 24 * 60 * 60 * 1000
+
+
+class TopicsRefused(Exception):
+    """The topics cannot be what is declared; `mend` says what a person can do about it."""
+
+    def __init__(self, problem: str, mend: str) -> None:
+        super().__init__(problem)
+        self.mend = mend
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) ->
     """Make the topics that are not there, give those that are the declared settings. Returns the names of those made.
 
     Raises:
-        StackError: the broker refuses, or a topic is there with other partitions than declared.
+        TopicsRefused: the broker refuses, or a topic is there with other partitions than declared.
     """
     admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 3})
     try:
@@ -58,14 +64,14 @@ def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) ->
         new = [topic for topic in topics if topic.name not in there]
         for topic in topics:
             if topic.name in there and there[topic.name] != topic.partitions:
-                raise StackError(
+                raise TopicsRefused(
                     f"topic {topic.name} has {there[topic.name]} partitions, declared are {topic.partitions}",
                     "More partitions move keys and break their order: drain the topic first, or `make clean`.",
                 )
         _create(admin, new)
         _configure(admin, [topic for topic in topics if topic.name in there])
     except KafkaException as error:
-        raise StackError(f"Kafka refused the topics: {error}", "Read its log: make logs S=kafka") from error
+        raise TopicsRefused(f"Kafka refused the topics: {error}", "Read its log: make logs S=kafka") from error
     return [topic.name for topic in new]
 
 
