@@ -137,3 +137,15 @@ async def test_the_scope_is_needed(api: httpx.AsyncClient) -> None:
     headers = caller("ann", "orders:read") | {"Idempotency-Key": "1"}
     assert (await api.post("/orders", json=BODY, headers=headers)).status_code == 403
     assert (await api.post("/orders", json=BODY, headers={"Idempotency-Key": "1"})).status_code == 401
+
+
+async def test_a_cancel_answers_the_cancelling_order_and_a_strangers_is_not_found(api: httpx.AsyncClient) -> None:
+    order = (await place(api, "ann", "1")).json()
+    address = f"/orders/{order['id']}/cancel"
+    assert (await api.post(address, headers=caller("bob"))).status_code == 404
+    assert (await api.post(address, headers=caller("eve", "orders:write orders:read_all"))).status_code == 404
+    assert (await api.post(address, headers=caller("ann", "orders:read"))).status_code == 403
+    for _ in range(2):
+        answer = await api.post(address, headers=caller("ann"))
+        assert (answer.status_code, answer.json()["status"]) == (202, "cancelling")
+    assert answer.json() == (await api.get(f"/orders/{order['id']}", headers=caller("ann"))).json()

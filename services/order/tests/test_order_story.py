@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
-from order_lab import ISSUED_AT, SETTLED_AT, mark_declined, mark_paid, placed, record_invoice
+from order_lab import (
+    CREDITED_AT,
+    ISSUED_AT,
+    SETTLED_AT,
+    cancel_order,
+    mark_declined,
+    mark_paid,
+    placed,
+    record_credit_note,
+    record_invoice,
+    record_refund,
+    shown,
+)
 
 from order_service.bootstrap import order_service
-from order_service.domain.orders import OrderNotFound, OrderQueries, OrderStateConflict, OrderView
+from order_service.domain.orders import OrderNotFound, OrderStateConflict
 from service_platform.database import Database
 from service_platform.inbox import AlreadyHandled
-
-
-async def shown(database: Database, order_id: UUID) -> OrderView:
-    return await OrderQueries(database).get(order_id, customer_id=None)
 
 
 async def test_a_paid_and_invoiced_order_tells_its_story_in_the_times_that_things_occurred(
@@ -93,6 +101,10 @@ async def test_what_is_told_of_an_unknown_order_is_refused(order_database: Datab
         await service.mark_paid(mark_paid(uuid4()))
     with pytest.raises(OrderNotFound):
         await service.record_invoice(record_invoice(uuid4()))
+    with pytest.raises(OrderNotFound):
+        await service.record_refund(record_refund(uuid4()))
+    with pytest.raises(OrderNotFound):
+        await service.record_credit_note(record_credit_note(uuid4()))
 
 
 async def test_a_reader_never_sees_a_state_without_its_entry_in_the_timeline(order_database: Database) -> None:
@@ -103,3 +115,49 @@ async def test_a_reader_never_sees_a_state_without_its_entry_in_the_timeline(ord
         view = await shown(order_database, order.id)
         assert (view.status == "paid") == (len(view.timeline) == 2)
     await paying
+
+
+async def test_the_story_of_a_cancelled_order_names_each_refund_and_document(order_database: Database) -> None:
+    order = await placed(order_database)
+    service = order_service(order_database)
+    await service.mark_paid(mark_paid(order.id))
+    await service.record_invoice(record_invoice(order.id))
+    await service.record_refund(record_refund(order.id, 1_000))
+    await service.cancel(cancel_order(order.id))
+    await service.record_credit_note(record_credit_note(order.id, "CN-2026-000002"))  # billing's topic may be faster
+    await service.record_refund(record_refund(order.id, 2_250))
+    await service.record_credit_note(record_credit_note(order.id, "CN-2026-000001"))
+    view = await shown(order_database, order.id)
+    assert (view.status, view.refunded_minor, view.paid_at) == ("cancelled", 3_250, SETTLED_AT)
+    assert view.credit_note_numbers == ["CN-2026-000002", "CN-2026-000001"]
+    assert view.cancel_reason == "customer"
+    occurred_in_march = [entry.event for entry in view.timeline[:-2]]
+    assert occurred_in_march == [
+        "payment.settled",
+        "invoice.issued",
+        "payment.refunded",
+        "payment.refunded",
+        "order.cancelled",
+        "credit_note.issued",
+        "credit_note.issued",
+    ]
+    assert [entry.event for entry in view.timeline[-2:]] == ["order.placed", "order.cancel_requested"]
+    assert {entry.detail["amount_minor"] for entry in view.timeline if entry.event == "payment.refunded"} == {
+        "1000",
+        "2250",
+    }
+    assert view.timeline[-1].at == view.cancel_requested_at
+    assert view.timeline[5].at == CREDITED_AT
+
+
+async def test_what_occurred_at_the_same_instant_is_told_in_the_order_in_which_it_was_heard_of(
+    order_database: Database,
+) -> None:
+    order = await placed(order_database)
+    service = order_service(order_database)
+    numbers = [f"CN-2026-{number:06}" for number in (3, 1, 2)]
+    for number in numbers:
+        await service.record_credit_note(record_credit_note(order.id, number))
+    for _ in range(3):
+        told = [entry.detail for entry in (await shown(order_database, order.id)).timeline[:3]]
+        assert [detail["credit_note_number"] for detail in told] == numbers

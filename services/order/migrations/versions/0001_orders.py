@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from service_platform.database import schema as database
 from service_platform.idempotency import schema as idempotency
@@ -36,11 +36,31 @@ def upgrade() -> None:
         sa.Column("refunded_minor", sa.BigInteger(), nullable=False, server_default=sa.text("0")),
         sa.Column("payment_method", sa.Text(), nullable=False),
         sa.Column("placed_at", sa.DateTime(timezone=True), nullable=False, server_default=sa.text("platform_now()")),
+        sa.Column("paid_at", sa.DateTime(timezone=True)),
+        sa.Column("cancel_reason", sa.String(16)),
+        sa.Column("cancel_requested_at", sa.DateTime(timezone=True)),
         sa.Column("invoice_number", sa.Text()),
+        sa.Column("credit_note_numbers", ARRAY(sa.Text()), nullable=False, server_default=sa.text("'{}'")),
         sa.CheckConstraint("length(customer_id) BETWEEN 1 AND 255", name="orders_customer_bounded"),
         sa.CheckConstraint("length(customer_email) BETWEEN 3 AND 254", name="orders_email_bounded"),
         sa.CheckConstraint("locale IN ('en', 'vi')", name="orders_locale_known"),
-        sa.CheckConstraint("status IN ('pending_payment', 'paid', 'declined')", name="orders_status_known"),
+        sa.CheckConstraint(
+            "status IN ('pending_payment', 'paid', 'declined', 'cancelling', 'cancelled')", name="orders_status_known"
+        ),
+        sa.CheckConstraint("status <> 'paid' OR paid_at IS NOT NULL", name="orders_paid_says_when"),
+        sa.CheckConstraint(
+            "status <> 'declined' OR (paid_at IS NULL AND refunded_minor = 0)", name="orders_declined_moved_no_money"
+        ),
+        sa.CheckConstraint(
+            "status <> 'cancelled' OR paid_at IS NULL OR refunded_minor = total_minor",
+            name="orders_cancelled_keeps_no_money",
+        ),
+        sa.CheckConstraint("cancel_reason IN ('customer', 'expired')", name="orders_cancel_reason_known"),
+        sa.CheckConstraint(
+            "num_nulls(cancel_reason, cancel_requested_at)"
+            " = CASE WHEN status IN ('cancelling', 'cancelled') THEN 0 ELSE 2 END",
+            name="orders_cancel_was_requested",
+        ),
         sa.CheckConstraint("currency ~ '^[A-Z]{3}$'", name="orders_currency_iso_4217"),
         sa.CheckConstraint("total_minor BETWEEN 0 AND 100000000000", name="orders_total_bounded"),
         sa.CheckConstraint("refunded_minor BETWEEN 0 AND total_minor", name="orders_refunded_at_most_total"),
@@ -49,6 +69,7 @@ def upgrade() -> None:
     )
     op.create_index("orders_by_age", "orders", ["placed_at", "id"])
     op.create_index("orders_of_customer", "orders", ["customer_id", "placed_at", "id"])
+    op.create_index("orders_by_status", "orders", ["status", "placed_at", "id"])
     database.protect("orders", ["SELECT", "INSERT", "UPDATE"])
 
     op.create_table(
@@ -76,6 +97,13 @@ def upgrade() -> None:
         sa.Column("detail", JSONB(), nullable=False),
     )
     op.create_index("order_timeline_of_order", "order_timeline", ["order_id", "at", "id"])
+    op.create_index(
+        "order_timeline_cancelled_once",
+        "order_timeline",
+        ["order_id"],
+        unique=True,
+        postgresql_where=sa.text("event = 'order.cancelled'"),
+    )
     database.protect("order_timeline", ["SELECT", "INSERT"])
 
 

@@ -21,7 +21,13 @@ from service_platform.outbox import WakeUp
 from service_platform.process import Body, Work
 
 from .domain.orders import OrderQueries, OrderService, OrderTable
-from .reactors import MarkDeclinedOnPaymentDeclined, MarkPaidOnPaymentSettled, RecordInvoiceOnInvoiceIssued
+from .reactors import (
+    MarkCancelledOnPaymentCancelled,
+    MarkDeclinedOnPaymentDeclined,
+    MarkPaidOnPaymentSettled,
+    RecordInvoiceOnInvoiceIssued,
+    RecordRefundOnPaymentRefunded,
+)
 from .settings import OrderSettings
 
 if TYPE_CHECKING:
@@ -71,6 +77,8 @@ def build_consumer(settings: OrderSettings) -> Work:
     consumers: list[Consumer[Any]] = [
         MarkPaidOnPaymentSettled(orders),
         MarkDeclinedOnPaymentDeclined(orders),
+        MarkCancelledOnPaymentCancelled(orders),
+        RecordRefundOnPaymentRefunded(orders),
         RecordInvoiceOnInvoiceIssued(orders),
     ]
     return run_consumers(settings, database, consumers)

@@ -7,8 +7,16 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 
-from order_service.domain.orders import OrderQueries, OrderService, OrderView, PlaceOrder
-from service_platform.http import PageWanted, Principal, idempotency, require
+from order_service.domain.orders import (
+    CancelOrder,
+    OrderNotFound,
+    OrderQueries,
+    OrderService,
+    OrderStateConflict,
+    OrderView,
+    PlaceOrder,
+)
+from service_platform.http import PageWanted, Principal, idempotency, problems_of, require
 from service_platform.idempotency import IdempotencyClaim
 from service_platform.pagination import Page, Position
 
@@ -20,7 +28,7 @@ Reader = Annotated[Principal, require("orders:read")]
 
 
 def orders_router(service: OrderService, orders: OrderQueries) -> APIRouter:
-    """`POST /orders` (orders:write), `GET /orders` and `GET /orders/{id}` (orders:read).
+    """`POST /orders`, `POST /orders/{id}/cancel` (orders:write), `GET /orders` and `GET /orders/{id}` (orders:read).
 
     A customer is the token's subject and sees their own orders; with orders:read_all one sees everybody's.
     """
@@ -58,6 +66,15 @@ def orders_router(service: OrderService, orders: OrderQueries) -> APIRouter:
     @router.get("/{order_id}")
     async def get_order(order_id: UUID, reader: Reader) -> OrderView:
         return await orders.get(order_id, customer_id=_whose(reader))
+
+    @router.post("/{order_id}/cancel", status_code=202, responses=problems_of(OrderNotFound, OrderStateConflict))
+    async def cancel_order(order_id: UUID, principal: Annotated[Principal, require("orders:write")]) -> OrderView:
+        """Ask for the order to be cancelled, before or after it is paid.
+
+        It is `cancelling` until payment has answered, and `cancelled` when no money of it is kept. To ask again changes
+        nothing and answers the order as it is, so no Idempotency-Key is needed.
+        """
+        return await service.cancel(CancelOrder(customer_id=principal.subject, order_id=order_id))
 
     return router
 

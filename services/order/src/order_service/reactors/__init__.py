@@ -1,7 +1,15 @@
 """What this service does when others tell something."""
 
+from .mark_cancelled import MarkCancelledOnPaymentCancelled
 from .mark_declined import MarkDeclinedOnPaymentDeclined
 from .mark_paid import MarkPaidOnPaymentSettled
 from .record_invoice import RecordInvoiceOnInvoiceIssued
+from .record_refund import RecordRefundOnPaymentRefunded
 
-__all__ = ["MarkDeclinedOnPaymentDeclined", "MarkPaidOnPaymentSettled", "RecordInvoiceOnInvoiceIssued"]
+__all__ = [
+    "MarkCancelledOnPaymentCancelled",
+    "MarkDeclinedOnPaymentDeclined",
+    "MarkPaidOnPaymentSettled",
+    "RecordInvoiceOnInvoiceIssued",
+    "RecordRefundOnPaymentRefunded",
+]

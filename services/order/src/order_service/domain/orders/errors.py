@@ -9,7 +9,8 @@ class OrderNotFound(NotFound, messages=MESSAGES):
     """No such order, or none that the caller may know of.
 
     NotFound ── OrderNotFound
-    Conflict ── OrderStateConflict
+    Conflict ─┬ OrderStateConflict
+              └ RefundNotPossible
     Invalid  ─┬ UnknownCurrency
               └ TotalTooLarge
     """
@@ -21,6 +22,12 @@ class OrderStateConflict(Conflict, messages=MESSAGES):
     """The order's state does not lead to the wanted one."""
 
     slug = "order-state-conflict"
+
+
+class RefundNotPossible(Conflict, messages=MESSAGES):
+    """So much cannot have been given back of this order: it would be more than it cost, or was never paid for."""
+
+    slug = "refund-not-possible"
 
 
 class UnknownCurrency(Invalid, messages=MESSAGES):

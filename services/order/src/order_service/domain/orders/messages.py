@@ -16,6 +16,16 @@ MESSAGES = Catalogue(
             "en": "The order is {state} and cannot become {wanted}.",
             "vi": "Đơn hàng đang ở trạng thái {state} và không thể chuyển sang {wanted}.",
         },
+        "refund-not-possible": {
+            "en": "The order cannot have been refunded like that",
+            "vi": "Đơn hàng không thể được hoàn tiền như vậy",
+        },
+        "refund-not-possible.detail": {
+            "en": "{amount_minor} {refund_currency}, in minor units, cannot have been returned of an order that is "
+            "{state}.",
+            "vi": "Không thể hoàn lại {amount_minor} {refund_currency} (đơn vị nhỏ) của đơn hàng đang ở trạng thái "
+            "{state}.",
+        },
         "unknown-currency": {
             "en": "Nothing can be priced in this currency",
             "vi": "Không thể định giá bằng loại tiền tệ này",

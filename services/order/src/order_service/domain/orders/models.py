@@ -17,20 +17,38 @@ from .limits import MAX_TOTAL_MINOR
 
 
 class OrderStatus(StrEnum):
-    """pending_payment → paid | declined."""
+    """pending_payment → paid | declined, and pending_payment | paid → cancelling → cancelled.
+
+    A cancel only asks: what becomes of the money is payment's to say, and its answer leaves `cancelling`. Once
+    `cancelled`, an order keeps no money: none was captured, or all of it was given back.
+    """
 
     PENDING_PAYMENT = "pending_payment"
     PAID = "paid"
     DECLINED = "declined"
+    CANCELLING = "cancelling"
+    CANCELLED = "cancelled"
+
+
+class CancelReason(StrEnum):
+    """Why an order is being cancelled: its customer wants it, or it was not paid in time."""
+
+    CUSTOMER = "customer"
+    EXPIRED = "expired"
 
 
 class TimelineEvent(StrEnum):
-    """What an order's timeline tells of, in the words of the events that carried it."""
+    """What an order's timeline tells of, in the words of the events that carried it; and its end."""
 
     PLACED = "order.placed"
+    CANCEL_REQUESTED = "order.cancel_requested"
+    CANCELLED = "order.cancelled"
     SETTLED = "payment.settled"
     DECLINED = "payment.declined"
+    PAYMENT_CANCELLED = "payment.cancelled"
+    REFUNDED = "payment.refunded"
     INVOICED = "invoice.issued"
+    CREDITED = "credit_note.issued"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +75,20 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CancelRequest:
+    """That an order is to be cancelled; it is cancelling since."""
+
+    order_id: UUID
+    reason: CancelReason
+    requested_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An order as it is stored. Amounts count minor units of `currency` (ISO 4217) and include tax."""
+    """An order as it is stored. Amounts count minor units of `currency` (ISO 4217) and include tax.
+
+    `paid_at` is when its payment settled, also of an order that was cancelled since.
+    """
 
     id: UUID
     customer_id: str
@@ -70,7 +100,11 @@ class Order:
     refunded_minor: int
     payment_method: str
     placed_at: datetime
+    paid_at: datetime | None
+    cancel_reason: CancelReason | None
+    cancel_requested_at: datetime | None
     invoice_number: str | None
+    credit_note_numbers: Sequence[str]
     lines: Sequence[OrderLine]
     timeline: Sequence[TimelineEntry]
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from service_platform.database import Database
 
 from .errors import OrderNotFound
-from .table import find, newest
+from .reading import find, newest
 from .views import OrderView
 
 

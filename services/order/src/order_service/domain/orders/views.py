@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from .models import Order, OrderStatus
+from .models import CancelReason, Order, OrderStatus
 
 
 class _View(BaseModel):
@@ -43,8 +43,12 @@ class OrderView(_View):
     refunded_minor: int
     lines: list[OrderLineView]
     placed_at: datetime
+    paid_at: datetime | None
+    cancel_reason: CancelReason | None
+    cancel_requested_at: datetime | None
     invoice_number: str | None
-    timeline: list[TimelineEntryView]
+    credit_note_numbers: list[str]
+    timeline: list[TimelineEntryView] = Field(description="In the order of the times that things occurred.")
 
     @classmethod
     def of(cls, order: Order) -> Self:
