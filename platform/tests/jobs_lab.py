@@ -22,11 +22,14 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
 from service_platform.database import Claim, Database
-from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, Step, run_worker, worker
+from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, NeedsReview, Step, run_worker, worker
 from service_platform.jobs.broker import celery_app
 from service_platform.settings import ServiceSettings, load
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+
+What: TypeAlias = Literal["note", "await", "block", "exit", "raise", "review", "safe points"]
 
 
 class Script(BaseModel):
@@ -34,8 +37,8 @@ class Script(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    first: Literal["note", "await", "block", "exit", "raise"] = "note"
-    second: Literal["note", "await", "block", "exit", "raise"] = "note"
+    first: What = "note"
+    second: What = "note"
     seconds: float = 0.0
 
 
@@ -99,6 +102,12 @@ class LabStep(Step[Script]):
                 os._exit(9)
             case "raise":
                 raise ValueError("the script says so: \0")
+            case "review":
+                raise NeedsReview("the script says so: \0")
+            case "safe points":
+                for _ in range(int(run.payload.seconds / 0.1)):
+                    run.safe_point()
+                    await asyncio.sleep(0.1)
         await self._note(run, "ends")
 
     async def _note(self, run: JobRun[Script], what: str) -> None:

@@ -79,6 +79,34 @@ async def test_a_renewal_that_finds_another_run_cancels_the_work_quietly(
     assert await owner.fetchval("SELECT (status, token, error)::text FROM job") == "(running,2,)"
 
 
+async def test_a_request_to_cancel_ends_the_run_before_its_next_step(
+    database: Database, owner: Owner, runner: JobRunner
+) -> None:
+    job_id = await enqueue(database, Script(first="await", seconds=0.8 * QUICK.lease_seconds), "a")
+    work = asyncio.create_task(runner.run(QUICK.name, job_id))
+    await begun(owner)
+    assert await owner.fetchval("SELECT job_request_cancel($1, 'no longer wanted')", job_id) == "running"
+    await work
+
+    assert await whats(owner) == ["first begins", "first ends"], "what was begun is not left half done"
+    assert await owner.fetchval("SELECT status FROM job") == "cancelled"
+
+
+async def test_a_request_to_cancel_ends_a_step_at_a_safe_point_of_its_own(
+    database: Database, owner: Owner, runner: JobRunner
+) -> None:
+    job_id = await enqueue(database, Script(first="safe points", seconds=60), "a")
+    work = asyncio.create_task(runner.run(QUICK.name, job_id))
+    await begun(owner)
+    await owner.fetchval("SELECT job_request_cancel($1, 'no longer wanted')", job_id)
+
+    async with asyncio.timeout(QUICK.lease_seconds + 5):
+        await work
+
+    assert await whats(owner) == ["first begins"]
+    assert await owner.fetchval("SELECT status FROM job") == "cancelled"
+
+
 async def test_a_renewal_that_errs_is_tried_again(database: Database, owner: Owner, runner: JobRunner) -> None:
     job_id = await enqueue(database, Script(first="await", seconds=2 * QUICK.lease_seconds), "a")
     work = asyncio.create_task(runner.run(QUICK.name, job_id))

@@ -72,7 +72,7 @@ async def test_at_the_limit_of_claims_a_job_dies_in_the_claim_and_its_stalled_ru
 
     last = await claim(statements, job_id, max_claims=1)
 
-    assert last.dead
+    assert last.status == "dead"
     assert last.claims == 1
     assert await status(owner, job_id) == "dead"
     assert "ended without a word" in await owner.fetchval("SELECT error FROM job")
@@ -144,7 +144,7 @@ async def test_a_claim_given_back_is_not_counted_and_the_job_is_there_for_anyone
     job_id = await enqueue(database, Script(), "a")
     for _ in range(5):
         token = (await claim(statements, job_id, max_claims=1)).token
-        assert await statements.release(job_id, expected_token=token)
+        assert await statements.release(job_id, expected_token=token) == "pending"
 
     assert await owner.fetchval("SELECT claims FROM job") == 0
     assert (await claim(statements, job_id)).token == 6

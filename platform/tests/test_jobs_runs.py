@@ -149,6 +149,18 @@ class TestSteps:
             "ValueError: the script says so: \N{REPLACEMENT CHARACTER}\nat run (jobs_lab.py:"
         )
 
+    async def test_a_step_that_needs_review_leaves_the_job_to_a_person_with_its_reason(
+        self, database: Database, owner: Owner, runner: JobRunner
+    ) -> None:
+        job_id = await enqueue(database, Script(second="review"), "a")
+        for _ in range(2):
+            await runner.run(QUICK.name, job_id)
+
+        assert await whats(owner) == ["first begins", "first ends", "second begins"]
+        job = await owner.fetchrow("SELECT status, token, review_reason FROM job")
+        assert job is not None
+        assert tuple(job) == ("needs_review", 1, "the script says so: \N{REPLACEMENT CHARACTER}")
+
     async def test_a_job_that_stands_at_a_step_that_is_gone_fails_and_says_so(
         self, database: Database, owner: Owner, runner: JobRunner
     ) -> None:

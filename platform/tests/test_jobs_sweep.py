@@ -28,7 +28,7 @@ async def test_a_hint_that_nobody_came_for_is_sent_again_after_a_wait_that_doubl
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:
     job_id = await enqueue(database, Script(), "a")
-    await statements.mark_dispatched([job_id], resend_after_seconds=30)
+    await statements.mark_dispatched({job_id: 0}, resend_after_seconds=30)
 
     sent = []
     for second in range(0, 260, 10):
@@ -44,14 +44,14 @@ async def test_a_run_whose_lease_ran_out_waits_as_long_for_its_hint_as_a_new_job
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:
     job_id = await enqueue(database, Script(), "a")
-    await statements.mark_dispatched([job_id], resend_after_seconds=30)
+    await statements.mark_dispatched({job_id: 0}, resend_after_seconds=30)
     await claim(statements, job_id)
 
     sent = []
     for second in range(0, 260, 10):
         await shift_clock(owner, second)
         if await statements.sweep(limit=10, resend_after_seconds=30):
-            await statements.mark_dispatched([job_id], resend_after_seconds=30)
+            await statements.mark_dispatched({job_id: 1}, resend_after_seconds=30)
             sent.append(second)
 
     assert sent == [30, 60, 120, 240]
@@ -95,7 +95,7 @@ async def test_sweeps_side_by_side_send_each_job_once_and_in_bounded_batches(
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:
     ids = [await enqueue(database, Script(), f"job {number}") for number in range(40)]
-    await statements.mark_dispatched(ids, resend_after_seconds=30)
+    await statements.mark_dispatched(dict.fromkeys(ids, 0), resend_after_seconds=30)
     await shift_clock(owner, 31)
 
     swept = await asyncio.gather(*(statements.sweep(limit=10, resend_after_seconds=30) for _ in range(6)))
@@ -111,7 +111,7 @@ async def test_the_hint_it_sends_carries_what_the_first_one_did(
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:
     job_id = await enqueue(database, Script(), "a")
-    await statements.mark_dispatched([job_id], resend_after_seconds=30)
+    await statements.mark_dispatched({job_id: 0}, resend_after_seconds=30)
     await shift_clock(owner, 31)
 
     await statements.sweep(limit=10, resend_after_seconds=30)

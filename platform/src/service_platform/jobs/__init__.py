@@ -9,11 +9,13 @@ from .keeper import LeaseKeeper
 from .kind import JobKind
 from .lease import DeadlinePassed, HandedBack, Lease, Leases
 from .processor import FencedProcessor, StepGone
+from .purge import JobPurge
 from .run import Fence, JobRun, RunKey
 from .runner import JobRunner
 from .sink import CelerySink
 from .step import Step
 from .sweep import JobSweep
+from .verdicts import JobCancelled, NeedsReview
 from .worker import run_worker
 
 __all__ = [
@@ -25,14 +27,17 @@ __all__ = [
     "Fence",
     "FencedProcessor",
     "HandedBack",
+    "JobCancelled",
     "JobFencedOut",
     "JobKind",
+    "JobPurge",
     "JobRun",
     "JobRunner",
     "JobSweep",
     "Lease",
     "LeaseKeeper",
     "Leases",
+    "NeedsReview",
     "Processors",
     "RunKey",
     "Step",

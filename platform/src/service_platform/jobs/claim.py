@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from service_platform.telemetry import get_logger
 
 from .kind import JobKind, PayloadT
 from .log_events import JobsLogEvent
-from .run import CLAIMED, JobRun
+from .run import CLAIMED, JobRun, never
 from .statements import ClaimRow, JobStatements
 
 _PATIENCE_SECONDS = 20.0
@@ -29,7 +30,7 @@ class ClaimedJob:
     kind: JobKind[Any]
     row: ClaimRow
 
-    def at_step(self, step: str, payload: PayloadT) -> JobRun[PayloadT]:
+    def at_step(self, step: str, payload: PayloadT, cancel_requested: Callable[[], bool] = never) -> JobRun[PayloadT]:
         """The run as `step` sees it."""
         return JobRun(
             CLAIMED,
@@ -39,6 +40,7 @@ class ClaimedJob:
             token=self.row.token,
             claims=self.row.claims,
             lease_seconds=self.kind.lease_seconds,
+            cancel_requested=cancel_requested,
         )
 
 

@@ -56,7 +56,7 @@ async def enqueue_job(kind: str, payload: BaseModel, tx: Transaction, *, key: st
                 destination=queue_of(kind),
                 key=str(job_id),
                 message_id=uuid4(),
-                payload=orjson.dumps({"kind": kind, "job_id": str(job_id), "job_key": key}),
+                payload=orjson.dumps({"kind": kind, "job_id": str(job_id), "job_key": key, "token": 0}),
                 headers={"correlation_id": correlation, **trace},
             ),
             tx,

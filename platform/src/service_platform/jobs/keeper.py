@@ -34,7 +34,8 @@ class LeaseKeeper(threading.Thread):
 
     It is a thread with an event loop and a connection of its own, so work that blocks its loop keeps its lease until
     the deadline. A process that is stopped stops this thread as well: its leases run out, which is what they are for.
-    A renewal that errs is tried again, since the run may still own its job; one that finds no row ends the run.
+    A renewal that errs is tried again, since the run may still own its job; one that finds no row ends the run; one
+    that finds a request to cancel tells the run, which ends at its next safe point.
 
     A run that is still there `GRACE_SECONDS` after its deadline, or after the drain, hears nothing (its loop is
     blocked): its job is given away and the process ends. A process whose parent is gone ends at once.
@@ -99,14 +100,17 @@ class LeaseKeeper(threading.Thread):
         started = time.monotonic()
         try:
             connection = await self._connected()
-            ours = await connection.fetchval("SELECT job_renew($1, $2, $3)", job.job_id, job.row.token, lease_seconds)
+            verdict = await connection.fetchval(
+                "SELECT job_renew($1, $2, $3)", job.job_id, job.row.token, lease_seconds
+            )
         except DATABASE_LOST as error:
             watched.renew_at = time.monotonic() + min(_LONGEST_PAUSE_SECONDS, lease_seconds / 10)
             _log.warning(JobsLogEvent.RENEWAL_FAILED, job_id=str(job.job_id), run=job.row.token, error=repr(error))
             await self._disconnect()
             return
-        if ours:
+        if verdict is not None:
             watched.renew_at = started + lease_seconds / 3
+            watched.lease.cancel_requested = verdict == "cancel"
         elif not watched.lease.over:
             watched.renew_at = float("inf")
             watched.lease.end(Ending.LOST)

@@ -32,7 +32,8 @@ class Lease:
     """Runs a block as one run of `job`; made in the task that works, ended from any thread.
 
     Ending cancels the task. The block then raises `JobFencedOut`, `DeadlinePassed` or `HandedBack`, whatever the work
-    itself raised on its way out.
+    itself raised on its way out. A request to cancel the job ends nothing: `cancel_requested` tells the work, which
+    ends at its next safe point.
     """
 
     def __init__(self, job: ClaimedJob) -> None:
@@ -40,6 +41,7 @@ class Lease:
         self.started = time.monotonic()
         self.ending: Ending | None = None
         self.over = False
+        self.cancel_requested = False
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
         self._cancelling = self._task.cancelling() if self._task is not None else 0

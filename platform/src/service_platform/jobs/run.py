@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, InitVar, dataclass
+from collections.abc import Callable
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Final, Generic, TypeVar, final
 from uuid import UUID
 
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from service_platform.database import Transaction
 
 from .statements import advance
+from .verdicts import JobCancelled
 
 PayloadT = TypeVar("PayloadT", bound=BaseModel)
 
@@ -21,6 +23,11 @@ class ClaimProof:
 
 
 CLAIMED: Final = ClaimProof()
+
+
+def never() -> bool:
+    """Nobody asks."""
+    return False
 
 
 def _require(proof: ClaimProof) -> None:
@@ -90,9 +97,19 @@ class JobRun(Generic[PayloadT]):
     token: int
     claims: int
     lease_seconds: float
+    cancel_requested: Callable[[], bool] = field(default=never, repr=False, compare=False)
 
     def __post_init__(self, proof: ClaimProof) -> None:
         _require(proof)
+
+    def safe_point(self) -> None:
+        """End the run here if somebody asked to cancel the job: raises `JobCancelled`.
+
+        A cancelled job does not come again, so nothing of it may be half done outside: the processor asks before each
+        step, and a long step may ask by this at its own safe points, never inside a transaction.
+        """
+        if self.cancel_requested():
+            raise JobCancelled(f"job {self.job_id} was to be cancelled (before or in step {self.step})")
 
     def fence(self, step: str) -> Fence:
         """The claim for the transactions of `step`, which is the step at hand."""

@@ -57,8 +57,8 @@ class CelerySink:
         except SinkUnavailable as error:
             sent, outage = error.acknowledged, error
         if sent:
-            jobs = [UUID(row.key) for row in rows if row.position in sent]
-            await self._statements.mark_dispatched(jobs, resend_after_seconds=self._resend_after)
+            tokens = {UUID(row.key): orjson.loads(row.payload)["token"] for row in rows if row.position in sent}
+            await self._statements.mark_dispatched(tokens, resend_after_seconds=self._resend_after)
         if outage is not None:
             raise outage
         return Delivered(acknowledged=frozenset(sent))

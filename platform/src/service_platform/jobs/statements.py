@@ -8,7 +8,7 @@ fencing token it holds as `expected_token`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -22,9 +22,9 @@ from .fenced_out import JobFencedOut
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """What `job_claim` says about the job that it claimed, or found to be out of claims (`dead`)."""
+    """What `job_claim` says about the job: claimed (`running`), out of claims (`dead`), or ended as it was asked to."""
 
-    dead: bool
+    status: Literal["running", "dead", "cancelled"]
     token: int
     claims: int
     current_step: str | None
@@ -71,7 +71,7 @@ class JobStatements:
         """Claim the job for `claimed_by`; None when it is not there, not due, finished, or alive elsewhere."""
         async with self._driver() as driver:
             row = await driver.fetchrow(
-                "SELECT dead, token, claims, current_step, payload, correlation_id, traceparent"
+                "SELECT status, token, claims, current_step, payload, correlation_id, traceparent"
                 " FROM job_claim($1, $2, $3, $4, $5)",
                 job_id, kind, claimed_by, lease_seconds, max_claims,
             )  # fmt: skip
@@ -84,27 +84,48 @@ class JobStatements:
 
     async def fail(
         self, job_id: UUID, *, expected_token: int, error: str, retry_in_seconds: float, max_claims: int
-    ) -> Literal["failed", "dead"] | None:
+    ) -> Literal["failed", "dead", "cancelled"] | None:
         """Record the error: the job comes again after `retry_in_seconds`, or is dead when its claims are used up.
 
-        None when the run that holds `expected_token` does not own it any more.
+        It is cancelled where somebody asked for that. None when the run that holds `expected_token` does not own it
+        any more.
         """
         async with self._driver() as driver:
             status = await driver.fetchval(
                 "SELECT job_fail($1, $2, $3, $4, $5)", job_id, expected_token, error, retry_in_seconds, max_claims
             )
-        assert status in {None, "failed", "dead"}
+        assert status in {None, "failed", "dead", "cancelled"}
         return status  # type: ignore[no-any-return]
 
-    async def release(self, job_id: UUID, *, expected_token: int) -> bool:
-        """Give the job back unfinished and without fault: it is pending again and the claim is not counted."""
-        async with self._driver() as driver:
-            return bool(await driver.fetchval("SELECT job_release($1, $2)", job_id, expected_token))
+    async def release(self, job_id: UUID, *, expected_token: int) -> Literal["pending", "cancelled"] | None:
+        """Give the job back unfinished and without fault: it is pending again and the claim is not counted.
 
-    async def mark_dispatched(self, job_ids: Sequence[UUID], *, resend_after_seconds: float) -> None:
-        """Note that the broker has the hints of these jobs; the sweep leaves them alone for a growing while."""
+        It is cancelled where somebody asked for that. None when the run that holds `expected_token` does not own it.
+        """
         async with self._driver() as driver:
-            await driver.fetchval("SELECT job_mark_dispatched($1, $2)", list(job_ids), resend_after_seconds)
+            status = await driver.fetchval("SELECT job_release($1, $2)", job_id, expected_token)
+        assert status in {None, "pending", "cancelled"}
+        return status  # type: ignore[no-any-return]
+
+    async def review(self, job_id: UUID, *, expected_token: int, reason: str) -> bool:
+        """Set the job aside for a person. False when the run that holds `expected_token` does not own it any more."""
+        async with self._driver() as driver:
+            return bool(await driver.fetchval("SELECT job_review($1, $2, $3)", job_id, expected_token, reason))
+
+    async def cancel(self, job_id: UUID, *, expected_token: int) -> bool:
+        """End the job as it was asked to. False when nobody asked, or `expected_token` does not own it any more."""
+        async with self._driver() as driver:
+            return bool(await driver.fetchval("SELECT job_cancel($1, $2)", job_id, expected_token))
+
+    async def mark_dispatched(self, tokens: Mapping[UUID, int], *, resend_after_seconds: float) -> None:
+        """Note that the broker has the hints of these jobs, sent under these tokens.
+
+        The sweep leaves them alone for a growing while; what was claimed since the hint was sent stays as it is.
+        """
+        async with self._driver() as driver:
+            await driver.fetchval(
+                "SELECT job_mark_dispatched($1, $2, $3)", list(tokens), list(tokens.values()), resend_after_seconds
+            )
 
     async def sweep(self, *, limit: int, resend_after_seconds: float) -> int:
         """Send the hints of up to `limit` overdue jobs of each sort again; how many that were."""

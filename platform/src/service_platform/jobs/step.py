@@ -24,4 +24,7 @@ class Step(ABC, Generic[PayloadT]):
 
     @abstractmethod
     async def run(self, run: JobRun[PayloadT]) -> None:
-        """Do the step. Any error ends this run; the processor records it and the job comes again."""
+        """Do the step. Any error ends this run; the processor records it and the job comes again.
+
+        `NeedsReview` ends it, too, and leaves the job to a person.
+        """

@@ -72,6 +72,7 @@ class ServiceSettings(BaseSettings):
     event_wake_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     job_sweep_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
     job_resend_after_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    job_retention_days: Annotated[int, Field(ge=1, le=3650)] = 30
 
     @classmethod
     def settings_customise_sources(
@@ -100,6 +101,16 @@ class ServiceSettings(BaseSettings):
                 raise ValueError(
                     "; ".join(reasons) + ". Change them, or set ENVIRONMENT=development on your own machine."
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _jobs_outlive_the_inbox(self) -> Self:
+        if self.job_retention_days < self.inbox_retention_days:
+            raise ValueError(
+                f"JOB_RETENTION_DAYS is {self.job_retention_days}, less than INBOX_RETENTION_DAYS "
+                f"({self.inbox_retention_days}). A job's row is what stops its key from being enqueued a second time: "
+                "keep it at least as long as the inbox remembers the event that it came from."
+            )
         return self
 
     def unsafe_outside_development(self) -> Iterator[str]:
