@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from uuid import UUID
 
+from jobs_lab import QUICK, Script, enqueue
 from ledger_lab import Deliveries, Owner, incoming
 from outbox_lab import publish
 
@@ -52,10 +53,39 @@ async def _one_message_and_why(database: Database, owner: Owner) -> Mapping[str,
     return {"position": await parked_message(database, owner), "reason": "told by hand"}
 
 
+async def dead_job(database: Database, owner: Owner) -> UUID:
+    """A job whose claims are used up."""
+    job_id = await enqueue(database, Script(), "a")
+    await owner.fetchval("SELECT status FROM job_claim($1, $2, 'me', 30, 1)", job_id, QUICK.name)
+    await owner.fetchval("SELECT job_fail($1, 1, 'Timeout: the provider said nothing', 0, 1)", job_id)
+    return job_id
+
+
+async def _one_job(database: Database, owner: Owner) -> Mapping[str, Any]:
+    return {"id": str(await dead_job(database, owner))}
+
+
+async def _all_jobs(database: Database, owner: Owner) -> Mapping[str, Any]:
+    await dead_job(database, owner)
+    return {"kind": QUICK.name, "error": "timeout", "apply": True}
+
+
+async def _waiting_job_and_why(database: Database, owner: Owner) -> Mapping[str, Any]:
+    return {"id": str(await enqueue(database, Script(), "a")), "reason": "no longer wanted"}
+
+
+async def _job_and_how_it_ended(database: Database, owner: Owner) -> Mapping[str, Any]:
+    return {"id": str(await dead_job(database, owner)), "status": "done", "reason": "refunded by hand"}
+
+
 PLANTS: Mapping[str, Plant] = {
     "dead-letters requeue": _one_letter,
     "dead-letters requeue-all": _all_letters,
     "dead-letters discard": _one_letter_and_why,
     "parked release": _one_message,
     "parked discard": _one_message_and_why,
+    "jobs retry": _one_job,
+    "jobs retry-all": _all_jobs,
+    "jobs cancel": _waiting_job_and_why,
+    "jobs resolve": _job_and_how_it_ended,
 }

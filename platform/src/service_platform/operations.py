@@ -10,6 +10,15 @@ from service_platform.inbox.operations import (
     REQUEUE_DEAD_LETTERS,
     SHOW_DEAD_LETTER,
 )
+from service_platform.jobs.operations import (
+    CANCEL_JOB,
+    LIST_JOBS,
+    RESOLVE_JOB,
+    RETRY_JOB,
+    RETRY_JOBS,
+    SHOW_JOB,
+    SHOW_JOB_BACKLOG,
+)
 from service_platform.ops import ActionRegistry
 from service_platform.ops.operations import LIST_AUDIT
 from service_platform.outbox.operations import (
@@ -33,6 +42,13 @@ ACTIONS: Final = ActionRegistry(
         LIST_PARKED_MESSAGES,
         RELEASE_PARKED_MESSAGE,
         DISCARD_PARKED_MESSAGE,
+        SHOW_JOB_BACKLOG,
+        LIST_JOBS,
+        SHOW_JOB,
+        RETRY_JOB,
+        RETRY_JOBS,
+        CANCEL_JOB,
+        RESOLVE_JOB,
         LIST_AUDIT,
     ]
 )

@@ -2,8 +2,10 @@
 
 from .broker import Broker, DeadlineBeyondVisibility, broker_of
 from .child import Processors
+from .decisions import request_cancel, resolve, retry
 from .drain import Drain
 from .enqueue import UnstorableJob
+from .errors import JobNotFound, JobStateConflict
 from .fenced_out import JobFencedOut
 from .keeper import LeaseKeeper
 from .kind import JobKind
@@ -30,9 +32,11 @@ __all__ = [
     "JobCancelled",
     "JobFencedOut",
     "JobKind",
+    "JobNotFound",
     "JobPurge",
     "JobRun",
     "JobRunner",
+    "JobStateConflict",
     "JobSweep",
     "Lease",
     "LeaseKeeper",
@@ -44,5 +48,8 @@ __all__ = [
     "StepGone",
     "UnstorableJob",
     "broker_of",
+    "request_cancel",
+    "resolve",
+    "retry",
     "run_worker",
 ]
