@@ -10,13 +10,17 @@ from sqlalchemy import text
 
 from billing_service.bootstrap import invoice_service
 from billing_service.domain.invoices import (
+    CreditNoteQueries,
+    CreditNoteView,
     InvoiceLine,
     InvoiceQueries,
     InvoiceView,
     Mail,
     PlacedHalf,
     RecordPlacedOrder,
+    RecordRefund,
     RecordSettledPayment,
+    Refund,
     SettledHalf,
 )
 from service_platform.database import Database, Transaction, forbid_in_transaction
@@ -39,6 +43,8 @@ SETTLED = SettledHalf(
     settled_at=datetime(2026, 3, 1, 12, tzinfo=UTC),
 )
 
+REFUNDED_AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
 
 def record_placed(order_id: UUID, placed: PlacedHalf = PLACED) -> RecordPlacedOrder:
     return RecordPlacedOrder(
@@ -54,6 +60,16 @@ def record_settled(order_id: UUID, settled: SettledHalf | None = None) -> Record
     )
 
 
+def record_refund(
+    order_id: UUID, amount_minor: int = 3_250, *, refund_id: UUID | None = None, currency: str = "USD"
+) -> RecordRefund:
+    refund = Refund(
+        refund_id=refund_id or uuid4(), amount_minor=amount_minor, currency=currency, refunded_at=REFUNDED_AT
+    )
+    claim = InboxClaim("billing.test", "payment", "key", uuid4())
+    return RecordRefund(claim=claim, order_id=order_id, refund=refund)
+
+
 async def issued(database: Database, placed: PlacedHalf = PLACED) -> InvoiceView:
     """An invoice that stands in the database."""
     service = invoice_service(database)
@@ -67,6 +83,10 @@ async def issued(database: Database, placed: PlacedHalf = PLACED) -> InvoiceView
 
 async def all_invoices(database: Database) -> list[InvoiceView]:
     return await InvoiceQueries(database).newest(customer_id=None, before=None, limit=1_000)
+
+
+async def all_credit_notes(database: Database) -> list[CreditNoteView]:
+    return await CreditNoteQueries(database).newest(customer_id=None, before=None, limit=1_000)
 
 
 async def rows(database: Database, query: str) -> list[tuple[object, ...]]:

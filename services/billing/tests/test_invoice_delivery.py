@@ -8,6 +8,7 @@ import pytest
 from billing_lab import PLACED, HeldFence, MemoryMailer, issued, rows
 
 from billing_service.domain.invoices import (
+    OF_INVOICES,
     DeliveryTable,
     DocumentNotReady,
     InvoiceDelivery,
@@ -42,7 +43,9 @@ class FenceLostLater:
 
 
 def delivery(database: Database, mailer: MemoryMailer) -> InvoiceDelivery:
-    return InvoiceDelivery(database, DeliveryTable(), mailer, seller="Fencepost", mail_domain="fencepost.example")
+    return InvoiceDelivery(
+        database, DeliveryTable(OF_INVOICES), mailer, seller="Fencepost", mail_domain="fencepost.example"
+    )
 
 
 async def rendered(database: Database, mailer: MemoryMailer) -> UUID:

@@ -13,7 +13,13 @@ from billing_lab import PLACED, SETTLED, all_invoices, issued, record_placed, re
 from sqlalchemy.exc import IntegrityError
 
 from billing_service.bootstrap import invoice_service
-from billing_service.domain.invoices import GatheredOrderTable, InvoiceService, InvoiceTable, PaidAmountDiffers
+from billing_service.domain.invoices import (
+    CreditNoteTable,
+    GatheredOrderTable,
+    InvoiceService,
+    InvoiceTable,
+    PaidAmountDiffers,
+)
 from service_platform.database import Database, Transaction
 from service_platform.event_bus import Event, EventBus
 from service_platform.inbox import AlreadyHandled
@@ -129,7 +135,9 @@ async def test_numbers_have_no_gap_and_no_double_while_transactions_run_at_once_
 ) -> None:
     orders = [uuid4() for _ in range(20)]
     refused = set(orders[::3])
-    service = InvoiceService(billing_database, GatheredOrderTable(), InvoiceTable(), FlakyBus(refused))
+    service = InvoiceService(
+        billing_database, GatheredOrderTable(), InvoiceTable(), CreditNoteTable(), FlakyBus(refused)
+    )
     await asyncio.gather(*(service.record_placed_order(record_placed(order)) for order in orders))
     ends = await asyncio.gather(
         *(service.record_settled_payment(record_settled(order)) for order in orders), return_exceptions=True
@@ -145,7 +153,9 @@ async def test_numbers_have_no_gap_and_no_double_while_transactions_run_at_once_
 
 async def test_a_rolled_back_invoice_leaves_neither_event_nor_job(billing_database: Database) -> None:
     order = uuid4()
-    service = InvoiceService(billing_database, GatheredOrderTable(), InvoiceTable(), FlakyBus({order}))
+    service = InvoiceService(
+        billing_database, GatheredOrderTable(), InvoiceTable(), CreditNoteTable(), FlakyBus({order})
+    )
     await service.record_placed_order(record_placed(order))
     with pytest.raises(RuntimeError, match="planted"):
         await service.record_settled_payment(record_settled(order))

@@ -12,6 +12,8 @@ from iso4217 import Currency
 from reportlab.pdfbase import pdfmetrics
 
 from billing_service.domain.invoices import LETTERS, InvoiceLine
+from billing_service.domain.invoices.credit import CreditNote, remaining, share
+from billing_service.domain.invoices.credit_note_pdf import render_credit_note
 from billing_service.domain.invoices.fonts import BOLD, REGULAR, register_fonts
 from billing_service.domain.invoices.formats import (
     format_amount,
@@ -20,9 +22,9 @@ from billing_service.domain.invoices.formats import (
     format_money,
     format_rate,
 )
+from billing_service.domain.invoices.invoice_pdf import render_invoice
 from billing_service.domain.invoices.messages import MESSAGES
 from billing_service.domain.invoices.models import Invoice
-from billing_service.domain.invoices.pdf import render_pdf
 from billing_service.domain.invoices.tax import tax_totals
 from service_platform.messages import LANGUAGES, Language
 
@@ -47,6 +49,27 @@ def invoice(language: Language = "en", currency: str = "USD", lines: int = 2) ->
         lines=bought,
         taxes=tax_totals(bought),
         settled_at=NOON,
+        issued_at=NOON,
+        mailed_at=None,
+    )
+
+
+def credit_note(of: Invoice, amount_minor: int) -> CreditNote:
+    return CreditNote(
+        id=uuid4(),
+        number="CN-2026-000001",
+        invoice_id=of.id,
+        invoice_number=of.number,
+        invoice_issued_at=of.issued_at,
+        order_id=of.order_id,
+        refund_id=uuid4(),
+        customer_id=of.customer_id,
+        customer_email=of.customer_email,
+        language=of.language,
+        currency=of.currency,
+        total_minor=amount_minor,
+        taxes=share(amount_minor, remaining(of.taxes, [])),
+        refunded_at=NOON,
         issued_at=NOON,
         mailed_at=None,
     )
@@ -121,12 +144,12 @@ def test_the_fonts_draw_every_letter() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_invoice_is_one_page_in_both_weights_and_the_same_bytes_again(language: Language) -> None:
     one = invoice(language)
-    pdf = render_pdf(one, seller="Fencepost")
+    pdf = render_invoice(one, seller="Fencepost")
     assert pdf.startswith(b"%PDF-")
     assert pages(pdf) == 1
     assert b"NotoSans-Regular" in pdf
     assert b"NotoSans-Bold" in pdf
-    assert render_pdf(one, seller="Fencepost") == pdf
+    assert render_invoice(one, seller="Fencepost") == pdf
     assert len(pdf) < 20_000, "an invoice embeds the letters that it uses and no whole font"
 
 
@@ -134,5 +157,21 @@ def test_the_longest_invoice_flows_over_pages() -> None:
     longest = invoice(lines=100)
     wide = replace(longest.lines[0], sku="W" * 64, quantity=10_000, unit_price_minor=10**9)
     lines = [replace(wide, tax_rate_bp=rate) for rate in range(100)]
-    pdf = render_pdf(replace(longest, lines=lines, taxes=tax_totals(lines)), seller="Fencepost")
+    pdf = render_invoice(replace(longest, lines=lines, taxes=tax_totals(lines)), seller="Fencepost")
     assert pages(pdf) > 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_credit_note_is_one_page_and_the_same_bytes_again(language: Language) -> None:
+    note = credit_note(invoice(language), 1_500)
+    pdf = render_credit_note(note, seller="Fencepost")
+    assert pages(pdf) == 1
+    assert b"NotoSans-Bold" in pdf
+    assert render_credit_note(note, seller="Fencepost") == pdf
+    assert len(pdf) < 20_000
+
+
+def test_a_credit_note_of_a_hundred_rates_flows_over_pages() -> None:
+    lines = [InvoiceLine(sku="A", quantity=1, unit_price_minor=10**9, tax_rate_bp=rate) for rate in range(100)]
+    of = replace(invoice(), lines=lines, taxes=tax_totals(lines))
+    assert pages(render_credit_note(credit_note(of, 10**11 - 1), seller="Fencepost")) > 1

@@ -149,3 +149,37 @@ async def test_a_cancel_answers_the_cancelling_order_and_a_strangers_is_not_foun
         answer = await api.post(address, headers=caller("ann"))
         assert (answer.status_code, answer.json()["status"]) == (202, "cancelling")
     assert answer.json() == (await api.get(f"/orders/{order['id']}", headers=caller("ann"))).json()
+
+
+async def test_a_list_is_narrowed_by_state_and_time_and_keeps_its_filters_over_pages(api: httpx.AsyncClient) -> None:
+    ids = [(await place(api, "ann", str(number))).json()["id"] for number in range(3)]
+    cancelled = [ids[0], ids[2]]
+    for order_id in cancelled:
+        await api.post(f"/orders/{order_id}/cancel", headers=caller("ann"))
+    wanted: dict[str, Any] = {"status": ["cancelling", "cancelled"], "limit": 1, "placed_from": "2026-01-01T00:00:00Z"}
+    first = (await api.get("/orders", params=wanted, headers=caller("ann"))).json()
+    second = (await api.get("/orders", params=wanted | {"cursor": first["next_cursor"]}, headers=caller("ann"))).json()
+    assert [row["id"] for row in first["items"] + second["items"]] == cancelled[::-1]
+    assert second["next_cursor"] is None
+    long_ago = {"placed_before": "2026-01-01T07:00:00+07:00"}
+    assert (await api.get("/orders", params=long_ago, headers=caller("ann"))).json()["items"] == []
+    assert (await api.get("/orders", params=wanted, headers=caller("bob"))).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"status": "unknown"},
+        {"status": ["paid"] * 6},
+        {"placed_from": "2026-01-01T00:00:00"},  # of which clock?
+        {"placed_from": "0001-01-01T00:00:00+14:00"},
+        {"placed_before": "9999-12-31T23:59:59-14:00"},
+        {"placed_before": "yesterday"},
+        {"limit": 0},
+        {"limit": 101},
+        {"cursor": "made-up"},
+    ],
+    ids=str,
+)
+async def test_a_filter_that_means_nothing_is_refused(api: httpx.AsyncClient, wanted: dict[str, Any]) -> None:
+    assert (await api.get("/orders", params=wanted, headers=caller("ann"))).status_code == 422

@@ -19,6 +19,11 @@ from service_platform.jobs import FencedProcessor, Processors
 from service_platform.process import Work
 
 from .domain.invoices import (
+    OF_CREDIT_NOTES,
+    OF_INVOICES,
+    CreditNoteDelivery,
+    CreditNoteQueries,
+    CreditNoteTable,
     DeliveryTable,
     GatheredOrderTable,
     InvoiceDelivery,
@@ -28,8 +33,12 @@ from .domain.invoices import (
     Mailer,
 )
 from .integrations import SmtpMailer
-from .jobs import DeliverInvoice
-from .reactors import RecordPlacedOrderOnOrderPlaced, RecordSettledPaymentOnPaymentSettled
+from .jobs import DeliverCreditNote, DeliverInvoice
+from .reactors import (
+    RecordPlacedOrderOnOrderPlaced,
+    RecordRefundOnPaymentRefunded,
+    RecordSettledPaymentOnPaymentSettled,
+)
 from .settings import BillingSettings
 
 if TYPE_CHECKING:
@@ -38,13 +47,28 @@ if TYPE_CHECKING:
 
 def invoice_service(database: Database) -> InvoiceService:
     """The use cases of issuing, on these parts."""
-    return InvoiceService(database, GatheredOrderTable(), InvoiceTable(), EventBus("billing"))
+    return InvoiceService(database, GatheredOrderTable(), InvoiceTable(), CreditNoteTable(), EventBus("billing"))
 
 
 def invoice_delivery(database: Database, mailer: Mailer, settings: BillingSettings) -> InvoiceDelivery:
-    """The use cases of delivering, on these parts."""
+    """The use cases of delivering invoices, on these parts."""
     return InvoiceDelivery(
-        database, DeliveryTable(), mailer, seller=settings.seller_name, mail_domain=settings.mail_sender.domain
+        database,
+        DeliveryTable(OF_INVOICES),
+        mailer,
+        seller=settings.seller_name,
+        mail_domain=settings.mail_sender.domain,
+    )
+
+
+def credit_note_delivery(database: Database, mailer: Mailer, settings: BillingSettings) -> CreditNoteDelivery:
+    """The use cases of delivering credit notes, on these parts."""
+    return CreditNoteDelivery(
+        database,
+        DeliveryTable(OF_CREDIT_NOTES),
+        mailer,
+        seller=settings.seller_name,
+        mail_domain=settings.mail_sender.domain,
     )
 
 
@@ -55,7 +79,7 @@ def build_api(settings: BillingSettings) -> FastAPI:
     from service_platform.ops import ActionRunner
     from service_platform.ops.routes import operator_routes
 
-    from .api import invoices_router
+    from .api import credit_notes_router, invoices_router
 
     database = open_database(settings, "api")
     return create_app(
@@ -63,6 +87,7 @@ def build_api(settings: BillingSettings) -> FastAPI:
         title="Billing",
         routers=[
             invoices_router(InvoiceQueries(database)),
+            credit_notes_router(CreditNoteQueries(database)),
             operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
         ],
         checks={"database": database_answers(database)},
@@ -77,6 +102,7 @@ def build_consumer(settings: BillingSettings) -> Work:
     consumers: list[Consumer[Any]] = [
         RecordPlacedOrderOnOrderPlaced(invoices),
         RecordSettledPaymentOnPaymentSettled(invoices),
+        RecordRefundOnPaymentRefunded(invoices),
     ]
     return run_consumers(settings, database, consumers)
 
@@ -93,7 +119,7 @@ def build_processors(settings: BillingSettings) -> Processors:
         delivery = invoice_delivery(database, mailer, settings)
         delivery.prepare()
         try:
-            yield [DeliverInvoice(delivery)]
+            yield [DeliverInvoice(delivery), DeliverCreditNote(credit_note_delivery(database, mailer, settings))]
         finally:
             await mailer.close()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from service_platform.bootstrap import open_database, run_consumers
@@ -21,10 +22,12 @@ from service_platform.outbox import WakeUp
 from service_platform.process import Body, Work
 
 from .domain.orders import OrderQueries, OrderService, OrderTable
+from .jobs import ExpireOrders
 from .reactors import (
     MarkCancelledOnPaymentCancelled,
     MarkDeclinedOnPaymentDeclined,
     MarkPaidOnPaymentSettled,
+    RecordCreditNoteOnCreditNoteIssued,
     RecordInvoiceOnInvoiceIssued,
     RecordRefundOnPaymentRefunded,
 )
@@ -80,16 +83,16 @@ def build_consumer(settings: OrderSettings) -> Work:
         MarkCancelledOnPaymentCancelled(orders),
         RecordRefundOnPaymentRefunded(orders),
         RecordInvoiceOnInvoiceIssued(orders),
+        RecordCreditNoteOnCreditNoteIssued(orders),
     ]
     return run_consumers(settings, database, consumers)
 
 
 def build_processors(settings: OrderSettings) -> Processors:
-    """The processors of a worker: none so far, since nothing about an order happens after its commit."""
-    del settings
+    """The processors of a worker; each of its children builds them on a database of its own."""
 
     @contextlib.asynccontextmanager
-    async def processors(_database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
-        yield []
+    async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
+        yield [ExpireOrders(order_service(database), timedelta(seconds=settings.payment_window_seconds))]
 
     return processors

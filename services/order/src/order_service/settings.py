@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+from pydantic import Field
+
 from service_platform.settings import ServiceSettings
 
 
 class OrderSettings(ServiceSettings):
-    """The shared settings: orders need no one but their own database, and the broker."""
+    """The shared settings, and how long an order may stay unpaid before it is cancelled.
+
+    A day by default: longer than an outage of the card provider that somebody would wait for.
+    """
+
+    payment_window_seconds: Annotated[int, Field(ge=1, le=31_536_000)] = 86_400

@@ -7,19 +7,15 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response
 
-from billing_service.domain.invoices import InvoiceQueries, InvoiceView
-from service_platform.http import PageWanted, Principal, require
+from billing_service.domain.invoices import DocumentNotReady, InvoiceNotFound, InvoiceQueries, InvoiceView
+from service_platform.http import PageWanted, Principal, problems_of, require
 from service_platform.pagination import Page, Position
+
+from .pdf import PdfResponse
 
 _READ_ALL = "invoices:read_all"
 
 Reader = Annotated[Principal, require("invoices:read")]
-
-
-class PdfResponse(Response):
-    """A PDF."""
-
-    media_type = "application/pdf"
 
 
 def invoices_router(invoices: InvoiceQueries) -> APIRouter:
@@ -37,14 +33,18 @@ def invoices_router(invoices: InvoiceQueries) -> APIRouter:
             rows, page, item=lambda row: row, position=lambda row: Position(row.issued_at, row.id)
         )
 
-    @router.get("/{invoice_id}")
+    @router.get("/{invoice_id}", responses=problems_of(InvoiceNotFound))
     async def get_invoice(invoice_id: UUID, reader: Reader) -> InvoiceView:
         return await invoices.get(invoice_id, customer_id=_whose(reader))
 
-    @router.get("/{invoice_id}/pdf", response_class=PdfResponse)
+    @router.get(
+        "/{invoice_id}/pdf",
+        response_class=PdfResponse,
+        responses=problems_of(InvoiceNotFound, DocumentNotReady),
+    )
     async def get_invoice_pdf(invoice_id: UUID, reader: Reader) -> Response:
         invoice, pdf = await invoices.document(invoice_id, customer_id=_whose(reader))
-        return PdfResponse(pdf, headers={"Content-Disposition": f'inline; filename="{invoice.number}.pdf"'})
+        return PdfResponse.named(invoice.number, pdf)
 
     return router
 

@@ -1,5 +1,6 @@
 """What billing tells the other services; under `order/` and `payment/` what it reads of them."""
 
+from .credit_note_issued import CreditNoteIssued
 from .invoice_issued import InvoiceIssued
 
-__all__ = ["InvoiceIssued"]
+__all__ = ["CreditNoteIssued", "InvoiceIssued"]

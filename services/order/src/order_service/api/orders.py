@@ -21,6 +21,7 @@ from service_platform.idempotency import IdempotencyClaim
 from service_platform.pagination import Page, Position
 
 from .bodies import PlaceOrderBody
+from .filters import OrdersWanted
 
 _READ_ALL = "orders:read_all"
 
@@ -56,14 +57,18 @@ def orders_router(service: OrderService, orders: OrderQueries) -> APIRouter:
         return view
 
     @router.get("")
-    async def list_orders(page: PageWanted, reader: Reader) -> Page[OrderView]:
+    async def list_orders(page: PageWanted, wanted: OrdersWanted, reader: Reader) -> Page[OrderView]:
+        """The caller's orders, newest first; with orders:read_all everybody's.
+
+        Ask for the next page with the same filters. A cursor may be kept for as long as one likes.
+        """
         before = (page.after.at, page.after.id) if page.after is not None else None
-        rows = await orders.newest(customer_id=_whose(reader), before=before, limit=page.rows_to_read)
+        rows = await orders.newest(customer_id=_whose(reader), before=before, limit=page.rows_to_read, wanted=wanted)
         return Page[OrderView].of(
             rows, page, item=lambda row: row, position=lambda row: Position(row.placed_at, row.id)
         )
 
-    @router.get("/{order_id}")
+    @router.get("/{order_id}", responses=problems_of(OrderNotFound))
     async def get_order(order_id: UUID, reader: Reader) -> OrderView:
         return await orders.get(order_id, customer_id=_whose(reader))
 

@@ -1,23 +1,50 @@
-"""Invoices: one a payment, numbered without a gap, as PDF and by mail."""
+"""Invoices, one a payment, and credit notes, one a refund: numbered without a gap, as PDF and by mail."""
 
-from .commands import MailInvoice, RecordPlacedOrder, RecordSettledPayment, RenderInvoice
+from .commands import (
+    MailCreditNote,
+    MailInvoice,
+    RecordPlacedOrder,
+    RecordRefund,
+    RecordSettledPayment,
+    RenderCreditNote,
+    RenderInvoice,
+)
+from .credit import Refund
+from .credit_note_delivery import CreditNoteDelivery
+from .credit_note_table import CreditNoteTable
 from .delivery import InvoiceDelivery
 from .delivery_table import DeliveryTable
-from .errors import DocumentNotReady, InvoiceNotFound, OrderNotComplete, PaidAmountDiffers
+from .errors import (
+    CreditNoteNotFound,
+    DocumentNotReady,
+    InvoiceNotFound,
+    OrderNotComplete,
+    PaidAmountDiffers,
+    RefundExceedsInvoice,
+)
 from .gathering import GatheredOrderTable
 from .invoice_table import InvoiceTable
-from .job_kinds import DELIVER_INVOICE, DeliverInvoicePayload
+from .job_kinds import DELIVER_CREDIT_NOTE, DELIVER_INVOICE, DeliverCreditNotePayload, DeliverInvoicePayload
 from .letters import LETTERS
 from .mailer import Mail, MailboxUnavailable, Mailer, MailNotSent, MailRefused, MailUnavailable
 from .models import InvoiceLine, PlacedHalf, SettledHalf, language_of
-from .queries import InvoiceQueries
+from .queries import CreditNoteQueries, InvoiceQueries
 from .service import InvoiceService
-from .tables import metadata
-from .views import InvoiceView
+from .tables import OF_CREDIT_NOTES, OF_INVOICES, metadata
+from .views import CreditNoteView, InvoiceView
 
 __all__ = [
+    "DELIVER_CREDIT_NOTE",
     "DELIVER_INVOICE",
     "LETTERS",
+    "OF_CREDIT_NOTES",
+    "OF_INVOICES",
+    "CreditNoteDelivery",
+    "CreditNoteNotFound",
+    "CreditNoteQueries",
+    "CreditNoteTable",
+    "CreditNoteView",
+    "DeliverCreditNotePayload",
     "DeliverInvoicePayload",
     "DeliveryTable",
     "DocumentNotReady",
@@ -30,6 +57,7 @@ __all__ = [
     "InvoiceTable",
     "InvoiceView",
     "Mail",
+    "MailCreditNote",
     "MailInvoice",
     "MailNotSent",
     "MailRefused",
@@ -40,7 +68,11 @@ __all__ = [
     "PaidAmountDiffers",
     "PlacedHalf",
     "RecordPlacedOrder",
+    "RecordRefund",
     "RecordSettledPayment",
+    "Refund",
+    "RefundExceedsInvoice",
+    "RenderCreditNote",
     "RenderInvoice",
     "SettledHalf",
     "language_of",

@@ -1,102 +1,56 @@
-"""Delivering an issued invoice: its document, then its mail. No transaction is open while either is made or sent."""
+"""Delivering invoices."""
 
 from __future__ import annotations
 
-import asyncio
+from typing import ClassVar
 from uuid import UUID
 
-from service_platform.database import Database
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from .commands import MailInvoice, RenderInvoice
-from .delivery_table import DeliveryTable, find_document
-from .errors import DocumentNotReady, InvoiceNotFound
+from .document_delivery import DocumentDelivery
+from .errors import InvoiceNotFound
 from .formats import format_day, format_money
 from .invoice_table import find
-from .mailer import Mail, Mailer
 from .messages import MESSAGES
 from .models import Invoice
 
 
-class InvoiceDelivery:
-    """Renders and mails invoices.
+class InvoiceDelivery(DocumentDelivery[Invoice]):
+    """Renders and mails invoices."""
 
-    `seller` is the name that signs them. `mail_domain` is the right side of their Message-IDs.
-    """
-
-    def __init__(
-        self, database: Database, deliveries: DeliveryTable, mailer: Mailer, *, seller: str, mail_domain: str
-    ) -> None:
-        self._database = database
-        self._deliveries = deliveries
-        self._mailer = mailer
-        self._seller = seller
-        self._mail_domain = mail_domain
-
-    def prepare(self) -> None:
-        """Load what rendering needs, which takes a second once a process. What it forks afterwards has it too."""
-        from .pdf import prepare_rendering  # noqa: PLC0415 - see `render`
-
-        prepare_rendering()
+    kind: ClassVar[str] = "invoice"
 
     async def render(self, command: RenderInvoice) -> None:
         """Make the invoice's document, unless it is made already. Raises `InvoiceNotFound`."""
-        # Here, as the libraries behind it would make a quarter of the start of each process that never renders.
-        from .pdf import render_pdf  # noqa: PLC0415
-
-        invoice, pdf = await self._load(command.invoice_id)
-        if pdf is None:
-            # In a thread, so that a long invoice does not hold up the loop.
-            pdf = await asyncio.to_thread(render_pdf, invoice, seller=self._seller)
-        async with self._database.transaction(claim=command.fence) as tx:
-            await self._deliveries.keep_document(invoice.id, pdf, tx)
+        await self._render(command.invoice_id, command.fence)
 
     async def mail(self, command: MailInvoice) -> None:
-        """Send the invoice to its customer.
-
-        The intent is recorded first. Where an earlier run recorded one, that run may have sent the mail and died, so
-        the mailbox is looked into before anything is sent again. What the mailbox cannot show (a mail still on its
-        way, a mail server without such an API) is sent again, under the same Message-ID: mail is at least once.
+        """Send the invoice to its customer, at least once.
 
         Raises `InvoiceNotFound`, `DocumentNotReady`, `MailNotSent`, `MailboxUnavailable`.
         """
-        invoice, pdf = await self._load(command.invoice_id)
-        if pdf is None:
-            raise DocumentNotReady(number=invoice.number)
-        async with self._database.transaction(claim=command.fence) as tx:
-            intent = await self._deliveries.intend_mail(invoice.id, self._message_id(invoice.id), tx)
-        if intent.mailed:
-            return
-        taken = intent.times > 1 and await self._mailer.took(intent.message_id)
-        if not taken:
-            await self._mailer.send(self._mail(invoice, pdf, intent.message_id))
-        async with self._database.transaction(claim=command.fence) as tx:
-            await self._deliveries.mark_mailed(invoice.id, tx)
+        await self._mail(command.invoice_id, command.fence)
 
-    async def _load(self, invoice_id: UUID) -> tuple[Invoice, bytes | None]:
-        async with self._database.read() as session:
-            invoice = await find(invoice_id, session)
-            if invoice is None:
-                raise InvoiceNotFound(invoice_id=str(invoice_id))
-            return invoice, await find_document(invoice_id, session)
+    async def _find(self, document_id: UUID, session: AsyncSession) -> Invoice:
+        invoice = await find(document_id, session)
+        if invoice is None:
+            raise InvoiceNotFound(invoice_id=str(document_id))
+        return invoice
 
-    def _mail(self, invoice: Invoice, pdf: bytes, message_id: str) -> Mail:
-        language = invoice.language
-        return Mail(
-            message_id=message_id,
-            to=invoice.customer_email,
-            subject=MESSAGES.text("mail.subject", language, number=invoice.number),
-            text=MESSAGES.text(
-                "mail.text",
-                language,
-                number=invoice.number,
-                date=format_day(invoice.issued_at, language),
-                order_id=invoice.order_id,
-                total=format_money(invoice.total_minor, invoice.currency, language),
-                seller=self._seller,
-            ),
-            file_name=f"{invoice.number}.pdf",
-            pdf=pdf,
+    def _draw(self, document: Invoice) -> bytes:
+        from .invoice_pdf import render_invoice  # noqa: PLC0415 - see `DocumentDelivery._draw`
+
+        return render_invoice(document, seller=self._seller)
+
+    def _write(self, document: Invoice) -> tuple[str, str]:
+        language = document.language
+        return MESSAGES.text("mail.subject", language, number=document.number), MESSAGES.text(
+            "mail.text",
+            language,
+            number=document.number,
+            date=format_day(document.issued_at, language),
+            order_id=document.order_id,
+            total=format_money(document.total_minor, document.currency, language),
+            seller=self._seller,
         )
-
-    def _message_id(self, invoice_id: UUID) -> str:
-        return f"<invoice.{invoice_id}@{self._mail_domain}>"

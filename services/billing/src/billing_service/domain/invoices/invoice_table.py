@@ -14,17 +14,17 @@ from service_platform.database import Transaction
 
 from .models import Invoice, InvoiceDraft, InvoiceLine
 from .numbering import INVOICE_SERIES, drawn_number
-from .tables import invoice_mails, invoices
+from .tables import OF_INVOICES, invoices
 from .tax import TaxTotal
 
-_SHOWN: Final = select(invoices, invoice_mails.c.mailed_at).outerjoin(invoice_mails)
+_SHOWN: Final = select(invoices, OF_INVOICES.mails.c.mailed_at).outerjoin(OF_INVOICES.mails)
 
 
 class InvoiceTable:
     """Issues."""
 
     async def issue(self, draft: InvoiceDraft, tx: Transaction) -> Invoice:
-        """Number and date the draft, and store it: one statement, after which only publishing may come.
+        """Number and date the draft, and store it: one statement, followed by its credit notes and publishing alone.
 
         It makes every other issue wait until `tx` ends (see `numbering.py`). An order and a payment have one invoice
         by constraint; a second one violates it.
@@ -51,6 +51,12 @@ class InvoiceTable:
 async def find(invoice_id: UUID, session: AsyncSession) -> Invoice | None:
     """The invoice as `session` sees it."""
     row = (await session.execute(_SHOWN.where(invoices.c.id == invoice_id))).mappings().one_or_none()
+    return _invoice(row, mailed_at=row["mailed_at"]) if row is not None else None
+
+
+async def find_of_order(order_id: UUID, session: AsyncSession) -> Invoice | None:
+    """The order's invoice as `session` sees it."""
+    row = (await session.execute(_SHOWN.where(invoices.c.order_id == order_id))).mappings().one_or_none()
     return _invoice(row, mailed_at=row["mailed_at"]) if row is not None else None
 
 

@@ -8,13 +8,17 @@ MESSAGES = Catalogue(
             "en": "There is no such invoice",
             "vi": "Không có hóa đơn này",
         },
+        "credit-note-not-found": {
+            "en": "There is no such credit note",
+            "vi": "Không có giấy ghi có này",
+        },
         "document-not-ready": {
-            "en": "The document of this invoice is not ready yet",
-            "vi": "Bản in của hóa đơn này chưa sẵn sàng",
+            "en": "The document is not ready yet",
+            "vi": "Bản in của chứng từ này chưa sẵn sàng",
         },
         "document-not-ready.detail": {
-            "en": "Invoice {number} is issued and its PDF is being made. Try again in a moment.",
-            "vi": "Hóa đơn {number} đã được phát hành và tệp PDF đang được tạo. Vui lòng thử lại sau giây lát.",
+            "en": "{number} is issued and its PDF is being made. Try again in a moment.",
+            "vi": "Chứng từ {number} đã được phát hành và tệp PDF đang được tạo. Vui lòng thử lại sau giây lát.",
         },
         "paid-amount-differs": {
             "en": "What was paid is not what the order costs",
@@ -28,6 +32,16 @@ MESSAGES = Catalogue(
         "order-not-complete": {
             "en": "The order cannot be invoiced before it is placed and paid",
             "vi": "Không thể xuất hóa đơn trước khi đơn hàng được đặt và thanh toán",
+        },
+        "refund-exceeds-invoice": {
+            "en": "What was refunded is more than is left of the invoice",
+            "vi": "Số tiền hoàn lại vượt quá phần còn lại của hóa đơn",
+        },
+        "refund-exceeds-invoice.detail": {
+            "en": "{amount_minor} {refund_currency} were refunded of the {left_minor} {currency} that are left, "
+            "in minor units.",
+            "vi": "Đã hoàn {amount_minor} {refund_currency} trong khi chỉ còn {left_minor} {currency}, "
+            "tính theo đơn vị nhỏ.",
         },
         "money": {
             "en": "{currency}{nbsp}{amount}",
@@ -62,6 +76,19 @@ MESSAGES = Catalogue(
             "en": "All amounts in {currency}. Prices include tax; the tax is rounded half up on each line.",
             "vi": "Mọi số tiền tính bằng {currency}. Giá đã gồm thuế; tiền thuế được làm tròn trên từng dòng hàng.",
         },
+        "pdf.invoice": {"en": "For invoice", "vi": "Cho hóa đơn"},
+        "pdf.refunded": {"en": "Refunded on", "vi": "Ngày hoàn tiền"},
+        "pdf.credit_note.title": {"en": "Credit note", "vi": "Giấy ghi có"},
+        "pdf.credit_note.of": {"en": "{number} of {date}", "vi": "{number}, ngày {date}"},
+        "pdf.credit_note.total": {"en": "Refunded", "vi": "Số tiền hoàn"},
+        "pdf.credit_note.refunded": {
+            "en": "This amount was returned to the means of payment that the order was paid with.",
+            "vi": "Số tiền này đã được hoàn về phương thức đã dùng để thanh toán đơn hàng.",
+        },
+        "pdf.credit_note.note": {
+            "en": "All amounts in {currency}, in proportion to what was left of each tax rate of the invoice.",
+            "vi": "Mọi số tiền tính bằng {currency}, chia theo tỷ lệ phần còn lại của từng thuế suất trên hóa đơn.",
+        },
         "pdf.page": {"en": "Page {page} of {pages}", "vi": "Trang {page} / {pages}"},
         "mail.subject": {
             "en": "Your invoice {number}",
@@ -78,6 +105,25 @@ MESSAGES = Catalogue(
             "cảm ơn quý khách đã đặt hàng. Hóa đơn {number} phát hành {date} được đính kèm thư này.\n\n"
             "Đơn hàng: {order_id}\n"
             "Tổng cộng: {total}\n\n"
+            "Trân trọng\n"
+            "{seller}\n",
+        },
+        "mail.credit_note.subject": {
+            "en": "Your credit note {number}",
+            "vi": "Giấy ghi có {number} của quý khách",
+        },
+        "mail.credit_note.text": {
+            "en": "Hello,\n\n"
+            "we have refunded {total} of your order. Your credit note {number} of {date} is attached.\n\n"
+            "Order: {order_id}\n"
+            "Invoice: {invoice_number}\n\n"
+            "Kind regards\n"
+            "{seller}\n",
+            "vi": "Xin chào quý khách,\n\n"
+            "chúng tôi đã hoàn lại {total} cho đơn hàng của quý khách. Giấy ghi có {number} phát hành {date} được đính "
+            "kèm thư này.\n\n"
+            "Đơn hàng: {order_id}\n"
+            "Hóa đơn: {invoice_number}\n\n"
             "Trân trọng\n"
             "{seller}\n",
         },

@@ -76,6 +76,10 @@ class InvoiceDraft:
     total_minor: int
     taxes: Sequence[TaxTotal]
 
+    @property
+    def currency(self) -> str:
+        return self.placed.currency
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invoice:

@@ -2,7 +2,7 @@
 
 The number is drawn by updating the series' one row, so a transaction that draws one makes the next wait until it
 commits, and a rollback gives its number back: no gap, no double. It is drawn by the last statement before publishing,
-to keep that wait short.
+to keep that wait short. A transaction that draws of both series draws of INV first, so none waits for another in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Final
 from sqlalchemy import CTE, BigInteger, DateTime, Integer, Text, column, text
 
 INVOICE_SERIES: Final = "INV"
+CREDIT_NOTE_SERIES: Final = "CN"
 
 # The clock is read once, inside the update of the row, which PostgreSQL evaluates again after a wait for its lock
 # (READ COMMITTED). So a number that waited over midnight on New Year's Eve gets the new year, and number, year and

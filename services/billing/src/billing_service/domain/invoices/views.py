@@ -1,4 +1,4 @@
-"""What the outside is shown of an invoice."""
+"""What the outside is shown of an invoice and a credit note."""
 
 from __future__ import annotations
 
@@ -57,3 +57,22 @@ class InvoiceView(_View):
     @classmethod
     def of(cls, invoice: Invoice) -> Self:
         return cls.model_validate(invoice)
+
+
+class CreditNoteView(_View):
+    """The credit note of one refund of an invoice. Amounts are positive, in minor units of `currency`, tax included."""
+
+    id: UUID
+    number: str
+    invoice_id: UUID
+    invoice_number: str
+    order_id: UUID
+    refund_id: UUID
+    customer_id: str
+    language: Language
+    currency: str
+    total_minor: int
+    taxes: list[TaxTotalView]
+    refunded_at: datetime
+    issued_at: datetime
+    mailed_at: datetime | None

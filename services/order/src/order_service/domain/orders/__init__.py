@@ -3,7 +3,7 @@
 from . import limits
 from .commands import (
     CancelOrder,
-    ExpireOrders,
+    ExpireUnpaidOrders,
     MarkCancelled,
     MarkDeclined,
     MarkPaid,
@@ -13,7 +13,8 @@ from .commands import (
     RecordRefund,
 )
 from .errors import OrderNotFound, OrderStateConflict, RefundNotPossible, TotalTooLarge, UnknownCurrency
-from .models import CancelReason, OrderLine, OrderStatus, total_of
+from .job_kinds import EXPIRE_ORDERS, ExpireOrdersPayload
+from .models import CancelReason, OrderFilter, OrderLine, OrderStatus, total_of
 from .order_table import OrderTable
 from .queries import OrderQueries
 from .service import OrderService
@@ -21,12 +22,15 @@ from .tables import metadata
 from .views import OrderLineView, OrderView, TimelineEntryView
 
 __all__ = [
+    "EXPIRE_ORDERS",
     "CancelOrder",
     "CancelReason",
-    "ExpireOrders",
+    "ExpireOrdersPayload",
+    "ExpireUnpaidOrders",
     "MarkCancelled",
     "MarkDeclined",
     "MarkPaid",
+    "OrderFilter",
     "OrderLine",
     "OrderLineView",
     "OrderNotFound",

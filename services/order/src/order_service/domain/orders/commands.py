@@ -36,7 +36,7 @@ class CancelOrder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExpireOrders:
+class ExpireUnpaidOrders:
     """Cancel what was placed longer than `unpaid_for` ago and is not paid. `fence` is this run's hold on its job."""
 
     fence: Claim

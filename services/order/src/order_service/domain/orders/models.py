@@ -75,6 +75,15 @@ class TimelineEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OrderFilter:
+    """Which orders to list: None means any. `placed_from` is the first moment, `placed_before` the first one after."""
+
+    statuses: Sequence[OrderStatus] | None = None
+    placed_from: datetime | None = None
+    placed_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CancelRequest:
     """That an order is to be cancelled; it is cancelling since."""
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import RowMapping, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from .models import Order, OrderLine, TimelineEntry, TimelineEvent
+from .models import Order, OrderFilter, OrderLine, TimelineEntry, TimelineEvent
 from .tables import order_lines, order_timeline, orders
 
 
@@ -23,12 +23,23 @@ async def find(order_id: UUID, session: AsyncSession) -> Order | None:
 
 
 async def newest(
-    *, customer_id: str | None, before: tuple[datetime, UUID] | None, limit: int, session: AsyncSession
+    wanted: OrderFilter,
+    *,
+    customer_id: str | None,
+    before: tuple[datetime, UUID] | None,
+    limit: int,
+    session: AsyncSession,
 ) -> list[Order]:
     """Up to `limit` orders, newest first, from before the position (placed at, id); of one customer or of all."""
     statement = select(orders).order_by(orders.c.placed_at.desc(), orders.c.id.desc()).limit(limit)
     if customer_id is not None:
         statement = statement.where(orders.c.customer_id == customer_id)
+    if wanted.statuses is not None:
+        statement = statement.where(orders.c.status.in_(wanted.statuses))
+    if wanted.placed_from is not None:
+        statement = statement.where(orders.c.placed_at >= wanted.placed_from)
+    if wanted.placed_before is not None:
+        statement = statement.where(orders.c.placed_at < wanted.placed_before)
     if before is not None:
         statement = statement.where(tuple_(orders.c.placed_at, orders.c.id) < tuple_(*before))
     return await _with_parts((await session.execute(statement)).mappings(), session)

@@ -12,7 +12,7 @@ from service_platform.event_bus import EventBus
 
 from .commands import (
     CancelOrder,
-    ExpireOrders,
+    ExpireUnpaidOrders,
     MarkCancelled,
     MarkDeclined,
     MarkPaid,
@@ -80,7 +80,7 @@ class OrderService:
         assert order is not None  # its row is locked, or it was found a moment ago
         return OrderView.of(order)
 
-    async def expire(self, command: ExpireOrders) -> int:
+    async def expire(self, command: ExpireUnpaidOrders) -> int:
         """Cancel the orders whose time to pay is over, in transactions of a bounded number each; how many there were.
 
         pending_payment → cancelling and `order.cancel_requested` for each. An order that is being paid for at this

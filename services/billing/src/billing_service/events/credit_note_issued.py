@@ -1,0 +1,30 @@
+"""A refund of an order has its credit note."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Literal
+from uuid import UUID
+
+from service_platform.event_bus import Event
+
+
+class CreditNoteIssued(Event):
+    """A credit note was issued for one refund of an order's invoice, under a number of its own series.
+
+    The total is positive, in minor units of `currency`, tax included.
+    """
+
+    event_name: ClassVar[Literal["credit_note.issued"]] = "credit_note.issued"
+    version: ClassVar[int] = 1
+    source: ClassVar[str] = "billing"
+    key_field: ClassVar[str] = "order_id"
+
+    order_id: UUID
+    invoice_id: UUID
+    credit_note_id: UUID
+    credit_note_number: str
+    refund_id: UUID
+    total_minor: int
+    currency: str
+    issued_at: datetime
