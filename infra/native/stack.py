@@ -135,13 +135,14 @@ class Stack:
         self.stop(name)
         self.start(name)
 
-    def scale(self, role: str, replicas: int) -> None:
+    def scale(self, role: str, replicas: int, *, wait: bool = True) -> None:
         """Run that many of `role`: start what is missing and wait for it, stop the rest."""
         self.topology = self._topology({**self.topology.replicas, role: replicas})
         self._supervise()
         processes = [process for process in self.topology.processes() if process.role == role]
         self._supervision.start(process.name for process in processes)
-        self._wait(processes)
+        if wait:
+            self._wait(processes)
 
     def wait_until_ready(self, *names: str) -> None:
         """Wait until the processes of these names are ready, or all that are up when none is given."""

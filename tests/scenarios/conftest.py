@@ -13,7 +13,7 @@ from native.settings import StackSettings
 from native.stack import Stack
 from native.testing import KEEP_STACK
 from world.patterns import ROOT
-from world.world import World, open_world
+from world.world import World, have_all_up, open_world
 
 # Pauses that a scenario would otherwise wait for; what is proven does not depend on their length.
 QUICK = {
@@ -46,9 +46,6 @@ def stack() -> Iterator[Stack]:
 @pytest.fixture
 async def world(stack: Stack) -> AsyncIterator[World]:
     """The suite with all its processes up, whatever an earlier scenario did to them."""
-    for process in stack.processes():
-        if not process.is_up:
-            stack.start(process.name, wait=False)
-    stack.wait_until_ready()
+    have_all_up(stack)
     async with open_world(stack) as world:
         yield world

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 from uuid import uuid4
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+)
 
 _REPLY_SECONDS = 10.0
 
@@ -39,6 +49,32 @@ class Bus:
         """Every record of `topic` with this key, in the order of its partition."""
         return await asyncio.to_thread(self._records, topic, key)
 
+    async def everything(self, topic: str) -> list[Record]:
+        """Every record of `topic`, in the order of its partition."""
+        return await asyncio.to_thread(self._records, topic, None)
+
+    @contextlib.asynccontextmanager
+    async def topic(self, *, partitions: int = 3, max_message_bytes: int = 1024 * 1024) -> AsyncIterator[str]:
+        """A topic of the scenario's own, which none of the suite's consumers reads."""
+        name = f"scenario.{uuid4().hex[:12]}"
+        wanted = NewTopic(name, partitions, 1, config={"max.message.bytes": str(max_message_bytes)})
+        await self._administer(lambda admin: admin.create_topics([wanted], operation_timeout=15))
+        try:
+            yield name
+        finally:
+            await self._administer(lambda admin: admin.delete_topics([name], operation_timeout=15))
+
+    async def limit(self, topic: str, max_message_bytes: int) -> None:
+        """Have the topic take records up to this size, and no larger ones."""
+        entry = ConfigEntry("max.message.bytes", str(max_message_bytes), incremental_operation=AlterConfigOpType.SET)
+        wanted = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+        await self._administer(lambda admin: admin.incremental_alter_configs([wanted]))
+
+    async def _administer(self, call: Callable[[AdminClient], dict[Any, Future[Any]]]) -> None:
+        admin = AdminClient({"bootstrap.servers": self._servers})
+        for answer in call(admin).values():
+            await asyncio.wrap_future(answer)
+
     async def repeat(self, record: Record) -> Record:
         """Write a record once more, unchanged; the copy as it stands in the topic."""
         return await asyncio.to_thread(self._repeat, record)
@@ -47,7 +83,7 @@ class Bus:
         """The offset up to which the consumer group has finished the partition."""
         return await asyncio.to_thread(self._committed, group, topic, partition)
 
-    def _records(self, topic: str, key: str) -> list[Record]:
+    def _records(self, topic: str, key: str | None) -> list[Record]:
         consumer = Consumer(
             {"bootstrap.servers": self._servers, "group.id": f"onlooker-{uuid4()}", "enable.auto.commit": False}
         )
@@ -57,7 +93,7 @@ class Bus:
             for partition in partitions:
                 low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=_REPLY_SECONDS)
                 consumer.assign([TopicPartition(topic, partition, low)])
-                found += [record for record in self._until(consumer, low, high) if record.key == key]
+                found += [record for record in self._until(consumer, low, high) if key in (record.key, None)]
             return found
         finally:
             consumer.close()

@@ -40,17 +40,23 @@ class Databases:
             password=_secret(env["DATABASE_OWNER_PASSWORD_FILE"]),
         )
 
+    async def as_superuser(self, service: str) -> asyncpg.Connection[Row]:
+        """The superuser's connection to the database of `service`: the one who sees what other roles' sessions do."""
+        name = f"superuser of {service}"
+        connection = self._open.get(name)
+        if connection is None or connection.is_closed():
+            connection = self._open[name] = await asyncpg.connect(
+                host="127.0.0.1",
+                port=self._stack.topology.ports["postgres"],
+                database=self._stack.topology.migration_env(service)["DATABASE_NAME"],
+                user="postgres",
+                password=_secret(str(self._stack.layout.secrets / POSTGRES_PASSWORD)),
+            )
+        return connection
+
     async def cut(self, pid: int) -> None:
         """Cut the connection whose server process is `pid`, as a broken network would; only the superuser may."""
-        superuser = await asyncpg.connect(
-            host="127.0.0.1",
-            port=self._stack.topology.ports["postgres"],
-            database="postgres",
-            user="postgres",
-            password=_secret(str(self._stack.layout.secrets / POSTGRES_PASSWORD)),
-        )
-        await superuser.execute("SELECT pg_terminate_backend($1)", pid)
-        await superuser.close()
+        await (await self.as_superuser("order")).execute("SELECT pg_terminate_backend($1)", pid)
 
     async def rows(self, service: str, query: str, *values: Any) -> list[Row]:
         """The rows that `query` finds."""

@@ -13,6 +13,7 @@ from native.stack import Stack
 from .bus import Bus
 from .databases import Databases
 from .operators import Operators
+from .outboxes import Outboxes
 from .story import Story
 
 
@@ -26,6 +27,15 @@ class World:
     databases: Databases
     bus: Bus
     operators: Operators
+    outboxes: Outboxes
+
+
+def have_all_up(stack: Stack) -> None:
+    """Start what is down and wait until everything is ready, whatever an earlier scenario did to it."""
+    for process in stack.processes():
+        if not process.is_up:
+            stack.start(process.name, wait=False)
+    stack.wait_until_ready()
 
 
 @contextlib.asynccontextmanager
@@ -33,10 +43,11 @@ async def open_world(stack: Stack) -> AsyncIterator[World]:
     """The world of a running stack; at the end every process that the test stopped or scaled is as it was."""
     suite = Suite(port_base=stack.port_base, state_dir=stack.layout.state)
     databases = Databases(stack)
+    outboxes = Outboxes(stack, databases)
+    bus = Bus(stack.topology.kafka_address)
     async with Clients(suite, patience=30.0) as clients:
         try:
-            yield World(
-                stack, suite, Story(suite, clients), databases, Bus(stack.topology.kafka_address), Operators(suite)
-            )
+            yield World(stack, suite, Story(suite, clients), databases, bus, Operators(suite), outboxes)
         finally:
+            await outboxes.close()
             await databases.close()
