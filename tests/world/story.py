@@ -57,6 +57,31 @@ class Story:
         async with httpx.AsyncClient(base_url=self._suite.order_url, timeout=30.0, trust_env=False) as http:
             return await http.post("/orders", json=body, headers=headers)
 
+    async def cancel(self, order: PlacedOrder) -> dict[str, Any]:
+        """Ask for the order to be cancelled, as its customer; what it is then."""
+        token = self._tokens.bearer(order.customer, "orders:write")
+        async with _to(self._suite.order_url, token) as http:
+            answer = await http.post(f"/orders/{order.id}/cancel")
+        assert answer.status_code == 202, answer.text
+        return dict(answer.json())
+
+    async def refund(self, payment: PaymentRecord, amount_minor: int) -> httpx.Response:
+        """One `POST /payments/{id}/refunds` by staff, whatever it answers."""
+        token = self._tokens.bearer("staff", "payments:refund")
+        async with _to(self._suite.payment_url, token) as http:
+            return await http.post(
+                f"/payments/{payment.id}/refunds",
+                json={"amount_minor": amount_minor},
+                headers={"Idempotency-Key": str(uuid4())},
+            )
+
+    async def credit_notes(self, order: PlacedOrder) -> list[dict[str, Any]]:
+        """The credit notes of the order, as its customer sees them, by number."""
+        token = self._tokens.bearer(order.customer, "invoices:read")
+        async with _to(self._suite.billing_url, token) as http:
+            answer = await http.get("/credit-notes", params={"limit": 100})
+        return sorted(answer.json()["items"], key=lambda note: str(note["number"]))
+
     async def place(self, body: dict[str, Any] | None = None) -> PlacedOrder:
         """A new customer's order."""
         customer = f"customer-{uuid4()}"
@@ -66,6 +91,15 @@ class Story:
     async def view(self, order: PlacedOrder) -> dict[str, Any]:
         """The order as its customer sees it."""
         return await self.clients.orders.order(order.customer, order.id)
+
+    async def until(self, order: PlacedOrder, status: str, *, within: float = 60.0) -> dict[str, Any]:
+        """Wait until the order is in this state."""
+
+        async def looked() -> dict[str, Any] | None:
+            view = await self.view(order)
+            return view if view["status"] == status else None
+
+        return await eventually(looked, what=f"order {order.id} is {status}", within=within)
 
     async def until_invoiced(self, order: PlacedOrder, *, within: float = 60.0) -> dict[str, Any]:
         """Wait until the order is paid and knows its invoice's number."""
@@ -100,3 +134,8 @@ class Story:
         number = view["invoice_number"]
         summaries = [summary async for summary in self.clients.mailbox.summaries() if number in summary["Subject"]]
         return [await self.clients.mailbox.mail(summary) for summary in summaries]
+
+
+def _to(url: str, token: str) -> httpx.AsyncClient:
+    """A client with the caller's token, which asks once."""
+    return httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=30.0, trust_env=False)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from order_service.domain.orders import OrderLine, TotalTooLarge, UnknownCurrency, limits, total_of
+from order_service.domain.orders import OrderLine, OrderView, TotalTooLarge, UnknownCurrency, limits, total_of
+from order_service.domain.orders.views import EXAMPLE
 
 
 def line(quantity: int, unit_price_minor: int) -> OrderLine:
@@ -51,3 +52,9 @@ def test_currencies_of_any_number_of_decimals_are_accepted(currency: str) -> Non
 def test_metals_test_codes_and_currencies_that_are_no_more_are_refused(currency: str) -> None:
     with pytest.raises(UnknownCurrency):
         total_of([line(1, 1)], currency)
+
+
+def test_the_example_that_the_apis_document_shows_adds_up() -> None:
+    order = OrderView.model_validate(EXAMPLE)
+    assert order.model_dump(mode="json") == EXAMPLE
+    assert order.total_minor == sum(line.quantity * line.unit_price_minor for line in order.lines)
