@@ -19,6 +19,7 @@ from native.layout import ROOT
 from native.stack import Stack
 from native.testing import shared_servers
 from service_platform.database import Database, DatabaseAddress
+from service_platform.database.schema import TEST_ROLE
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ class ServiceDatabases:
             f"CREATE DATABASE {name} OWNER {owner.user} TEMPLATE {template}",
             f"REVOKE ALL ON DATABASE {name} FROM PUBLIC",
             f"GRANT CONNECT ON DATABASE {name} TO {app.user}",
+            f"DO $$ BEGIN CREATE ROLE {TEST_ROLE}; EXCEPTION WHEN duplicate_object THEN NULL; END $$",
+            f"GRANT {TEST_ROLE} TO {owner.user}",  # tests move the clock as the owner
         )
         await self._execute(
             replace(self._superuser, name=name),

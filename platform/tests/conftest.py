@@ -26,15 +26,17 @@ from native.stack import Stack
 from native.testing import shared_servers
 from service_platform.database import Database, DatabaseAddress
 from service_platform.database import schema as database_schema
+from service_platform.database.schema import TEST_ROLE
 from service_platform.idempotency import schema as idempotency_schema
 from service_platform.inbox import schema as inbox_schema
 from service_platform.jobs import schema as jobs_schema
 from service_platform.ops import schema as ops_schema
 from service_platform.outbox import schema as outbox_schema
+from service_platform.ticks import schema as ticks_schema
 
 _OWNER, _APP = "platform_owner", "platform_app"
 _PASSWORD = "only-for-tests"
-_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, idempotency_schema, ops_schema)
+_SCHEMAS = (database_schema, outbox_schema, inbox_schema, jobs_schema, ticks_schema, idempotency_schema, ops_schema)
 
 
 @pytest.fixture(scope="session")
@@ -134,6 +136,9 @@ async def _make_template(superuser: DatabaseAddress, name: str) -> None:
         for role in (_OWNER, _APP):
             if not await admin.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", role):
                 await admin.execute(f"CREATE ROLE {role} LOGIN NOSUPERUSER NOBYPASSRLS PASSWORD '{_PASSWORD}'")
+        if not await admin.fetchval("SELECT 1 FROM pg_roles WHERE rolname = $1", TEST_ROLE):
+            await admin.execute(f"CREATE ROLE {TEST_ROLE}")
+        await admin.execute(f"GRANT {TEST_ROLE} TO {_OWNER}")  # tests move the clock as the owner
     await admin.execute(f"CREATE DATABASE {name} OWNER {_OWNER} TEMPLATE template0")
     await admin.close()
     inside = await connect(replace(superuser, name=name))

@@ -17,10 +17,10 @@ import pytest
 import structlog
 from http_lab import app_with, bearer, client_of
 from ops_lab import service_environment
+from ticks_lab import OPERATIONS
 
 from service_platform.database import Database
 from service_platform.errors import DomainError
-from service_platform.operations import ACTIONS
 from service_platform.ops import Action, ActionRunner, Operator
 from service_platform.ops.command import EXIT_REFUSED, run_command
 from service_platform.ops.options import flag_of
@@ -69,7 +69,7 @@ class Forms:
         return Answer("done", result.model_dump(mode="json"))
 
     async def _http(self, action: AnyAction, given: Mapping[str, Any]) -> Answer:
-        app = app_with(self._folder, operator_routes(ACTIONS, ActionRunner(self._database, "order")))
+        app = app_with(self._folder, operator_routes(OPERATIONS, ActionRunner(self._database, "order")))
         rest = {name: value for name, value in given.items() if name != action.of and value is not None}
         path = f"/ops{path_of(action)}".format_map(given)
         method = method_of(action)
@@ -90,7 +90,7 @@ class Forms:
             self._monkeypatch.setenv(name, value)
         self._monkeypatch.setattr(sys, "argv", ["ops", *words])
         with _own_output() as (out, err), pytest.raises(SystemExit) as exited:
-            run_command("ops", ServiceSettings, ACTIONS)
+            run_command("ops", ServiceSettings, OPERATIONS)
         if exited.value.code == EXIT_REFUSED:
             return Answer(json.loads(_written(err))["type"])
         assert not exited.value.code, _written(err)

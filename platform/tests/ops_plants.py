@@ -9,6 +9,7 @@ from uuid import UUID
 from jobs_lab import QUICK, Script, enqueue
 from ledger_lab import Deliveries, Owner, incoming
 from outbox_lab import publish
+from ticks_lab import DAILY, at, show
 
 from service_platform.database import Database
 
@@ -78,6 +79,11 @@ async def _job_and_how_it_ended(database: Database, owner: Owner) -> Mapping[str
     return {"id": str(await dead_job(database, owner)), "status": "done", "reason": "refunded by hand"}
 
 
+async def _one_tick(_database: Database, owner: Owner) -> Mapping[str, Any]:
+    await show(owner, at("12:00:00"), rate=0.01)  # so slow that both calls are in one minute
+    return {"name": DAILY.name}
+
+
 PLANTS: Mapping[str, Plant] = {
     "dead-letters requeue": _one_letter,
     "dead-letters requeue-all": _all_letters,
@@ -88,4 +94,5 @@ PLANTS: Mapping[str, Plant] = {
     "jobs retry-all": _all_jobs,
     "jobs cancel": _waiting_job_and_why,
     "jobs resolve": _job_and_how_it_ended,
+    "ticks run": _one_tick,
 }

@@ -11,7 +11,7 @@ import pytest
 from jobs_lab import QUICK, Owner, Script, enqueue, hints, shift_clock
 
 from service_platform.database import Database
-from service_platform.jobs import JobPurge
+from service_platform.jobs import purge_jobs
 from service_platform.jobs.statements import JobStatements
 
 LEASE_SECONDS = 30
@@ -20,6 +20,12 @@ LEASE_SECONDS = 30
 @pytest.fixture
 def statements(database: Database) -> JobStatements:
     return JobStatements(database)
+
+
+async def purged(database: Database, older_than: timedelta, rows: int = 1000) -> int:
+    """Purge once; how many jobs went."""
+    async with database.transaction() as tx:
+        return await purge_jobs(tx, older_than=older_than, rows=rows)
 
 
 async def claimed(statements: JobStatements, job_id: UUID, max_claims: int = 3) -> tuple[str, int] | None:
@@ -163,7 +169,7 @@ class TestReview:
         await shift_clock(owner, 400 * 86_400)
         assert await claimed(statements, job_id) is None
         assert await statements.sweep(limit=10, resend_after_seconds=1) == 0
-        assert await JobPurge(database, retention=timedelta(days=1)).purge(asyncio.Event()) == 0
+        assert await purged(database, timedelta(days=1)) == 0
         assert await seen(owner, "status, review_reason", job_id) == ("needs_review", "the provider has no such refund")
 
     async def test_a_request_to_cancel_does_not_hide_it(
@@ -265,9 +271,8 @@ class TestPurge:
         await shift_clock(owner, 86_400)
         ids["done today"] = await enqueue(database, Script(), "done today")
         await ended_as(statements, ids["done today"], "done")
-        purge = JobPurge(database, retention=timedelta(hours=12))
 
-        assert await purge.purge(asyncio.Event()) == 2
+        assert await purged(database, timedelta(hours=12)) == 2
 
         kept = {row["job_key"] for row in await owner.fetch("SELECT job_key FROM job")}
         assert kept == ids.keys() - {"done", "cancelled"}
@@ -279,9 +284,10 @@ class TestPurge:
             await ended_as(statements, await enqueue(database, Script(), f"job {number}"), "done")
         await shift_clock(owner, 60)
 
-        assert await owner.fetchval("SELECT job_purge(interval '1 second', 4)") == 4
-        purges = [JobPurge(database, retention=timedelta(seconds=1), batch=4) for _ in range(3)]
-        purged = await asyncio.gather(*(purge.purge(asyncio.Event()) for purge in purges))
+        went = [await purged(database, timedelta(seconds=1), rows=4)]
+        went += await asyncio.gather(*(purged(database, timedelta(seconds=1), rows=4) for _ in range(5)))
+        went += [await purged(database, timedelta(seconds=1), rows=4) for _ in range(7)]
 
-        assert 4 + sum(purged) == 25
+        assert max(went) == went[0] == 4
+        assert sum(went) == 25
         assert await owner.fetchval("SELECT count(*) FROM job") == 0

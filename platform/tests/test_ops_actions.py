@@ -12,18 +12,18 @@ from ledger_lab import Owner
 from ops_forms import ACTOR, FORMS, AnyAction, Form, Forms
 from ops_plants import PLANTS
 from pydantic import BaseModel
+from ticks_lab import OPERATIONS
 
 from service_platform.database import Database
 from service_platform.errors import Conflict, DomainError
 from service_platform.messages import LANGUAGES
-from service_platform.operations import ACTIONS
 from service_platform.ops import ActionRunner, BulkAction
 from service_platform.ops.example import example_of
 from service_platform.ops.operations import LIST_AUDIT
 from service_platform.ops.routes import operator_routes
 from service_platform.pagination import Page
 
-ALL = list(ACTIONS)
+ALL = list(OPERATIONS)
 CHANGING = [action for action in ALL if action.changes]
 
 each_action = pytest.mark.parametrize("action", ALL, ids=lambda action: action.name)
@@ -118,7 +118,7 @@ def test_each_action_has_a_route_with_an_example_and_no_route_lacks_the_scope(
     database: Database, tmp_path: Path
 ) -> None:
 
-    document = app_with(tmp_path, operator_routes(ACTIONS, ActionRunner(database, "order"))).openapi()
+    document = app_with(tmp_path, operator_routes(OPERATIONS, ActionRunner(database, "order"))).openapi()
     operations = [operation for item in document["paths"].values() for operation in item.values()]
     assert {operation["operationId"] for operation in operations} == {
         "ops_" + action.name.replace(" ", "_").replace("-", "_") for action in ALL
@@ -132,4 +132,4 @@ def test_each_action_has_a_route_with_an_example_and_no_route_lacks_the_scope(
 
 def test_a_name_stands_for_one_action() -> None:
     with pytest.raises(ValueError, match="two operator actions are named 'audit list'"):
-        ACTIONS.with_own(replace(LIST_AUDIT))
+        OPERATIONS.with_own(replace(LIST_AUDIT))

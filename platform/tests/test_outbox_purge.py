@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,7 +9,7 @@ from outbox_lab import Owner, ScriptedSink, all_sent, parked, publish, refuse, r
 from probing import eventually
 
 from service_platform.database import Database
-from service_platform.outbox import OutboxPurge, discard
+from service_platform.outbox import discard, purge_outbox
 
 OLD = timedelta(days=3)
 
@@ -24,8 +23,10 @@ async def pass_time(owner: Owner, days: float) -> None:
     await owner.execute("SELECT platform_clock_set($1, 1)", timedelta(days=days))
 
 
-def purging(database: Database, batch: int = 1000) -> OutboxPurge:
-    return OutboxPurge(database, retention=OLD, batch=batch)
+async def purged(database: Database, rows: int = 1000) -> int:
+    """Purge once; how many messages went."""
+    async with database.transaction() as tx:
+        return await purge_outbox(tx, older_than=OLD, rows=rows)
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ async def every_state(database: Database, owner: Owner) -> None:
 
 @pytest.mark.usefixtures("every_state")
 async def test_what_was_sent_or_discarded_long_ago_goes_and_nothing_else(database: Database, owner: Owner) -> None:
-    assert await purging(database).purge(asyncio.Event()) == 2
+    assert await purged(database) == 2
     assert await kept(owner) == ["parked", "pending", "suspect", "deferred", "new"]
 
 
@@ -61,19 +62,19 @@ async def test_a_discarded_message_is_evidence_for_as_long_as_a_sent_one(databas
     await pass_time(owner, days=4)
     async with database.transaction() as tx:
         await discard(tx, 1, reason="no")
-    assert await purging(database).purge(asyncio.Event()) == 0
+    assert await purged(database) == 0
     await pass_time(owner, days=8)
-    assert await purging(database).purge(asyncio.Event()) == 1
+    assert await purged(database) == 1
 
 
-async def test_a_purge_goes_in_batches_until_nothing_is_left(database: Database, owner: Owner) -> None:
+async def test_a_purge_deletes_no_more_than_it_is_told_and_the_next_one_goes_on(
+    database: Database, owner: Owner
+) -> None:
     await publish(database, *(f"k{n}" for n in range(25)))
     async with relaying(database, ScriptedSink()):
         await all_sent(owner)
     await pass_time(owner, days=4)
-    assert await owner.fetchval("SELECT outbox_purge($1, 10)", OLD) == 10
-    assert len(await kept(owner)) == 15
-    assert await purging(database, batch=10).purge(asyncio.Event()) == 15
+    assert [await purged(database, rows=10) for _ in range(4)] == [10, 10, 5, 0]
     assert await kept(owner) == []
 
 
@@ -89,19 +90,3 @@ async def test_a_purge_reads_no_further_than_the_first_message_that_is_too_young
     read = next(int(line.split("hit=")[1].split()[0]) for (line,) in plan if "Buffers: shared hit=" in line)
     assert len(await kept(owner)) == 500
     assert read < 100, "it did not walk through the young ones"
-
-
-async def test_the_purge_goes_on_after_the_database_was_away(database: Database, owner: Owner) -> None:
-    await publish(database, "old")
-    await owner.execute("SELECT outbox_mark_sent(ARRAY[1::bigint])")
-    await pass_time(owner, days=4)
-    await owner.execute("ALTER FUNCTION outbox_purge(interval, integer) RENAME TO away")
-    stop = asyncio.Event()
-    task = asyncio.create_task(OutboxPurge(database, retention=OLD, interval_seconds=0.05).run(stop))
-    errors = "SELECT xact_rollback FROM pg_stat_database WHERE datname = current_database()"
-    before = await owner.fetchval(errors)
-    await eventually(lambda: owner.fetchval(errors), until=lambda n: n > before, what="it has failed")
-    await owner.execute("ALTER FUNCTION away(interval, integer) RENAME TO outbox_purge")
-    await eventually(lambda: kept(owner), until=lambda names: names == [], what="it has purged")
-    stop.set()
-    await task

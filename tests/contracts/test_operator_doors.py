@@ -10,8 +10,10 @@ import pytest
 
 from contract_writer.openapi import application
 from native.topology import SERVICES
-from service_platform.operations import ACTIONS
+from service_platform.operations import operator_actions
 from service_platform.ops.routes import method_of, path_of
+
+ACTIONS = operator_actions(())
 
 
 @pytest.mark.parametrize("service", SERVICES)

@@ -5,6 +5,7 @@ FENCEPOST_KEEP_STACK=1 leaves it running for the next run, which then begins whe
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from native.settings import StackSettings
 from native.stack import Stack
 from native.testing import KEEP_STACK
 from world.patterns import ROOT
+from world.timeline import Timelines
 from world.world import World, have_all_up, open_world
 
 # Pauses that a scenario would otherwise wait for; what is proven does not depend on their length.
@@ -49,3 +51,11 @@ async def world(stack: Stack) -> AsyncIterator[World]:
     have_all_up(stack)
     async with open_world(stack) as world:
         yield world
+
+
+@pytest.fixture(scope="session")
+def timelines(stack: Stack) -> Iterator[Timelines]:
+    """Databases in which time flies, on the stack's server."""
+    timelines = Timelines(stack)
+    yield timelines
+    asyncio.run(timelines.close())

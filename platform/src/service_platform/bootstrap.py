@@ -1,4 +1,5 @@
-"""The part of a service's composition that is the same in every one: database, relay, scheduler, consumer engine.
+"""The part of a service's composition that is the same in every one: database, relay, scheduler, consumer engine,
+and the jobs that every worker runs.
 
 A service's own `bootstrap.py` composes the rest: its API, its consumers and its job processors.
 """
@@ -7,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 from service_platform.database import Database
 from service_platform.event_bus import Consumer, ConsumerEngine, KafkaSink
+from service_platform.housekeeping import Retention, housekeeping_processors
 from service_platform.inbox import OverdueRetries, RetryLedger, RetryPolicy
-from service_platform.jobs import CelerySink, JobSweep, broker_of
-from service_platform.outbox import OutboxPurge, Relay, WakeUp
+from service_platform.jobs import CelerySink, FencedProcessor, JobSweep, Processors, broker_of
+from service_platform.outbox import Relay, WakeUp
 from service_platform.process import Work, run_together
 from service_platform.settings import ServiceSettings
+from service_platform.ticks import JobTicks, Ticker, checked
 
 
 def open_database(settings: ServiceSettings, process: str) -> Database:
@@ -77,9 +80,13 @@ def run_consumers(
     return Work(body, lambda: engine.ready)
 
 
-def build_scheduler(settings: ServiceSettings) -> Work:
-    """What a broker or a worker lost is sent again, and what need not be kept any longer is deleted."""
+def build_scheduler(settings: ServiceSettings, ticks: JobTicks) -> Work:
+    """Fires the service's ticks, and sends again what a broker or a worker lost.
+
+    The two loops that repair do it by SQL of their own, not by a tick's job, which would need what they mend.
+    """
     database = open_database(settings, "scheduler")
+    ticker = Ticker(database, checked(ticks, settings.service_name), look_seconds=settings.tick_look_seconds)
     sweep = JobSweep(
         database,
         resend_after_seconds=settings.job_resend_after_seconds,
@@ -87,12 +94,28 @@ def build_scheduler(settings: ServiceSettings) -> Work:
     )
     ledger = RetryLedger(database, settings.service_name)
     overdue = OverdueRetries(ledger, interval_seconds=settings.event_wake_interval_seconds)
-    purge = OutboxPurge(database, retention=timedelta(days=settings.outbox_retention_days))
 
     async def body(stop: asyncio.Event) -> None:
         try:
-            await run_together(stop, sweep.run, overdue.run, purge.run)
+            await run_together(stop, ticker.run, sweep.run, overdue.run)
         finally:
             await database.close()
 
-    return Work(body, lambda: True)
+    return Work(body, lambda: ticker.ready)
+
+
+def with_housekeeping(settings: ServiceSettings, processors: Processors) -> Processors:
+    """The service's own processors, and those of the jobs that `housekeeping_ticks` start."""
+    retention = Retention(
+        outbox=timedelta(days=settings.outbox_retention_days),
+        inbox=timedelta(days=settings.inbox_retention_days),
+        idempotency_keys=timedelta(days=settings.idempotency_retention_days),
+        jobs=timedelta(days=settings.job_retention_days),
+    )
+
+    @contextlib.asynccontextmanager
+    async def both(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
+        async with processors(database) as own:
+            yield [*own, *housekeeping_processors(settings.service_name, database, retention)]
+
+    return both

@@ -1,4 +1,7 @@
-"""What operators can do in every service: the platform's actions. A service adds its own: `ACTIONS.with_own(…)`."""
+"""What operators can do in every service: the platform's actions, and those on the service's own ticks.
+
+A service adds its own: `operator_actions(JOB_TICKS).with_own(…)`.
+"""
 
 from typing import Final
 
@@ -28,6 +31,8 @@ from service_platform.outbox.operations import (
     RELEASE_PARKED_MESSAGE,
     SHOW_BACKLOG,
 )
+from service_platform.ticks import JobTicks
+from service_platform.ticks.operations import tick_actions
 
 ACTIONS: Final = ActionRegistry(
     [
@@ -52,3 +57,8 @@ ACTIONS: Final = ActionRegistry(
         LIST_AUDIT,
     ]
 )
+
+
+def operator_actions(ticks: JobTicks) -> ActionRegistry:
+    """All that operators can do in a service with these ticks: `ACTIONS`, and what there is to do about ticks."""
+    return ACTIONS.with_own(*tick_actions(ticks))

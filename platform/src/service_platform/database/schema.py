@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Final, Literal
 
 from alembic import op
 
 Privilege = Literal["SELECT", "INSERT", "UPDATE", "DELETE"]
+
+TEST_ROLE: Final = "fencepost_test"
+"""Its members may set the clock. Tests make it; where it does not exist, nobody may."""
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]*")
 
@@ -49,7 +52,7 @@ def expose(function: str) -> None:
 
 
 def step_1_up() -> None:
-    """The clock that all platform SQL reads. Only the owner can shift it; tests do.
+    """The clock that all platform SQL reads. Only tests can shift it or let it run at another rate.
 
     Reading it in a WHERE: `(SELECT platform_now())`, so that it is read once a statement and an index can be used.
     """
@@ -64,6 +67,34 @@ def step_1_up() -> None:
         """
     )
     protect("platform_clock", [])
+    # Whoever logged in must be a member of a role that nothing but a test makes: where it is missing, nobody is. So
+    # neither the app role nor the owner can shift the clock of a database that is in use, unless a superuser made
+    # that role and let them in.
+    op.execute(
+        f"""
+        CREATE FUNCTION platform_clock_guard() RETURNS trigger
+        LANGUAGE plpgsql SET search_path = pg_catalog, public
+        AS $$
+        BEGIN
+            IF NOT EXISTS (
+                SELECT FROM pg_roles r
+                WHERE r.rolname = '{TEST_ROLE}' AND pg_has_role(session_user, r.oid, 'MEMBER')
+            ) THEN
+                RAISE insufficient_privilege
+                USING MESSAGE = format('%s may not set the clock: only members of {TEST_ROLE} may', session_user);
+            END IF;
+            RETURN NULL;
+        END
+        $$
+        """
+    )
+    op.execute("REVOKE ALL ON FUNCTION platform_clock_guard() FROM PUBLIC")
+    op.execute(
+        """
+        CREATE TRIGGER platform_clock_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON platform_clock
+        EXECUTE FUNCTION platform_clock_guard()
+        """
+    )
     op.execute(
         """
         CREATE FUNCTION platform_now() RETURNS timestamptz
@@ -77,6 +108,15 @@ def step_1_up() -> None:
         """
     )
     expose("platform_now()")
+    # For who waits for an instant of that clock: so many of its seconds pass in a real one.
+    op.execute(
+        """
+        CREATE FUNCTION platform_clock_rate() RETURNS double precision
+        LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, public
+        AS $$ SELECT coalesce((SELECT rate FROM platform_clock), 1) $$
+        """
+    )
+    expose("platform_clock_rate()")
     op.execute(
         """
         CREATE FUNCTION platform_clock_set(ahead interval, new_rate double precision) RETURNS void
@@ -94,5 +134,7 @@ def step_1_up() -> None:
 
 def step_1_down() -> None:
     op.execute("DROP FUNCTION platform_clock_set(interval, double precision)")
+    op.execute("DROP FUNCTION platform_clock_rate()")
     op.execute("DROP FUNCTION platform_now()")
     op.execute("DROP TABLE platform_clock")
+    op.execute("DROP FUNCTION platform_clock_guard()")

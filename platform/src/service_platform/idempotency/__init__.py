@@ -2,5 +2,6 @@
 
 from .claim import AlreadyAnswered, IdempotencyClaim, Unanswered
 from .errors import IdempotencyKeyReused
+from .purge import purge_idempotency_keys
 
-__all__ = ["AlreadyAnswered", "IdempotencyClaim", "IdempotencyKeyReused", "Unanswered"]
+__all__ = ["AlreadyAnswered", "IdempotencyClaim", "IdempotencyKeyReused", "Unanswered", "purge_idempotency_keys"]

@@ -17,6 +17,7 @@ from .errors import (
 from .incoming import IncomingEvent
 from .ledger import RetryLedger, RetryPolicy
 from .overdue import OverdueRetries
+from .purge import purge_inbox
 from .wake_up import WakeUp, retry_topic_of
 
 __all__ = [
@@ -42,5 +43,6 @@ __all__ = [
     "dead_letter_topic_of",
     "dead_letters",
     "pending_retries",
+    "purge_inbox",
     "retry_topic_of",
 ]

@@ -11,7 +11,7 @@ from .keeper import LeaseKeeper
 from .kind import JobKind
 from .lease import DeadlinePassed, HandedBack, Lease, Leases
 from .processor import FencedProcessor, StepGone
-from .purge import JobPurge
+from .purge import purge_jobs
 from .run import Fence, JobRun, RunKey
 from .runner import JobRunner
 from .sink import CelerySink
@@ -33,7 +33,6 @@ __all__ = [
     "JobFencedOut",
     "JobKind",
     "JobNotFound",
-    "JobPurge",
     "JobRun",
     "JobRunner",
     "JobStateConflict",
@@ -48,6 +47,7 @@ __all__ = [
     "StepGone",
     "UnstorableJob",
     "broker_of",
+    "purge_jobs",
     "request_cancel",
     "resolve",
     "retry",

@@ -27,8 +27,6 @@ class JobsLogEvent(LogEvent):
     PROCESS_ENDED = "jobs.process.ended"
     SWEPT = "jobs.sweep.sent"
     SWEEP_FAILED = "jobs.sweep.failed"
-    PURGED = "jobs.purge.done"
-    PURGE_FAILED = "jobs.purge.failed"
     WORKER_STARTED = "jobs.worker.started"
     CHILD_BROKEN = "jobs.worker.child_broken"
     WORKER_NOT_CONSUMING = "jobs.worker.not_consuming"

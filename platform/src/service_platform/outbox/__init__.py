@@ -5,7 +5,7 @@ from .backlog import Backlog, BlockedKey, backlog, blocked_keys
 from .errors import MessageRefused, MessageTooLarge, NulCharacter, TooManyMessages, UnencodableText
 from .message import MAX_KEY_BYTES, MAX_PAYLOAD_BYTES, Channel, OutboxMessage, OutboxRow
 from .parked import ParkedRow, RowNotParked, discard, parked_rows, release
-from .purge import OutboxPurge
+from .purge import purge_outbox
 from .relay import Relay
 from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
 from .wake_up import WakeUp
@@ -21,7 +21,6 @@ __all__ = [
     "MessageTooLarge",
     "NulCharacter",
     "OutboxMessage",
-    "OutboxPurge",
     "OutboxRow",
     "ParkedRow",
     "Relay",
@@ -37,5 +36,6 @@ __all__ = [
     "blocked_keys",
     "discard",
     "parked_rows",
+    "purge_outbox",
     "release",
 ]

@@ -15,5 +15,3 @@ class OutboxLogEvent(LogEvent):
     ROW_REFUSED = "outbox.row.refused"
     ROW_PARKED = "outbox.row.parked"
     WAKE_UP_LOST = "outbox.wake_up.database_lost"
-    PURGED = "outbox.purged"
-    PURGE_FAILED = "outbox.purge.failed"

@@ -69,10 +69,12 @@ class ServiceSettings(BaseSettings):
     event_retry_limit_seconds: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     outbox_retention_days: Annotated[int, Field(ge=1, le=3650)] = 3
     inbox_retention_days: Annotated[int, Field(ge=1, le=3650)] = 30
+    idempotency_retention_days: Annotated[int, Field(ge=1, le=3650)] = 7
     event_wake_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     job_sweep_interval_seconds: Annotated[float, Field(gt=0, le=3600)] = 5.0
     job_resend_after_seconds: Annotated[float, Field(gt=0, le=3600)] = 30.0
     job_retention_days: Annotated[int, Field(ge=1, le=3650)] = 30
+    tick_look_seconds: Annotated[float, Field(gt=0, le=30)] = 15.0
 
     @classmethod
     def settings_customise_sources(

@@ -12,6 +12,7 @@ from service_platform.inbox import schema as inbox
 from service_platform.jobs import schema as jobs
 from service_platform.ops import schema as ops
 from service_platform.outbox import schema as outbox
+from service_platform.ticks import schema as ticks
 
 revision = "0001"
 down_revision = None
@@ -20,7 +21,7 @@ depends_on = None
 
 _NUMBER = "series || '-' || year || '-' || lpad(sequence::text, greatest(6, length(sequence::text)), '0')"
 
-_PLATFORM = (database, outbox, inbox, jobs, idempotency, ops)
+_PLATFORM = (database, outbox, inbox, jobs, ticks, idempotency, ops)
 
 
 def upgrade() -> None:

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from service_platform.bootstrap import open_database, run_consumers
+from service_platform.bootstrap import open_database, run_consumers, with_housekeeping
 from service_platform.database import Database
 from service_platform.event_bus import Consumer, EventBus
 from service_platform.jobs import FencedProcessor, Processors
@@ -40,6 +40,7 @@ from .reactors import (
     RecordSettledPaymentOnPaymentSettled,
 )
 from .settings import BillingSettings
+from .ticks import JOB_TICKS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -75,7 +76,7 @@ def credit_note_delivery(database: Database, mailer: Mailer, settings: BillingSe
 def build_api(settings: BillingSettings) -> FastAPI:
     """The HTTP application. Only operators change anything through it, and for them the relay's next poll will do."""
     from service_platform.http import create_app, database_answers
-    from service_platform.operations import ACTIONS
+    from service_platform.operations import operator_actions
     from service_platform.ops import ActionRunner
     from service_platform.ops.routes import operator_routes
 
@@ -88,7 +89,7 @@ def build_api(settings: BillingSettings) -> FastAPI:
         routers=[
             invoices_router(InvoiceQueries(database)),
             credit_notes_router(CreditNoteQueries(database)),
-            operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
+            operator_routes(operator_actions(JOB_TICKS), ActionRunner(database, settings.service_name)),
         ],
         checks={"database": database_answers(database)},
         closing=[database.close],
@@ -123,7 +124,7 @@ def build_processors(settings: BillingSettings) -> Processors:
         finally:
             await mailer.close()
 
-    return processors
+    return with_housekeeping(settings, processors)
 
 
 def _mailer(settings: BillingSettings) -> SmtpMailer:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from service_platform.bootstrap import open_database, run_consumers
+from service_platform.bootstrap import open_database, run_consumers, with_housekeeping
 from service_platform.database import Database
 from service_platform.event_bus import Consumer, EventBus
 from service_platform.jobs import FencedProcessor, Processors
@@ -32,6 +32,7 @@ from .reactors import (
     RecordRefundOnPaymentRefunded,
 )
 from .settings import OrderSettings
+from .ticks import JOB_TICKS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -53,7 +54,7 @@ def order_service(database: Database) -> OrderService:
 def build_api(settings: OrderSettings) -> Api:
     """The HTTP application, and the wake-up of the relay for the orders that it places."""
     from service_platform.http import create_app, database_answers
-    from service_platform.operations import ACTIONS
+    from service_platform.operations import operator_actions
     from service_platform.ops import ActionRunner
     from service_platform.ops.routes import operator_routes
 
@@ -65,7 +66,7 @@ def build_api(settings: OrderSettings) -> Api:
         title="Order",
         routers=[
             orders_router(order_service(database), OrderQueries(database)),
-            operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
+            operator_routes(operator_actions(JOB_TICKS), ActionRunner(database, settings.service_name)),
         ],
         checks={"database": database_answers(database)},
         closing=[database.close],
@@ -95,4 +96,4 @@ def build_processors(settings: OrderSettings) -> Processors:
     async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
         yield [ExpireOrders(order_service(database), timedelta(seconds=settings.payment_window_seconds))]
 
-    return processors
+    return with_housekeeping(settings, processors)

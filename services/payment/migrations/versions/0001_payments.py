@@ -11,13 +11,14 @@ from service_platform.inbox import schema as inbox
 from service_platform.jobs import schema as jobs
 from service_platform.ops import schema as ops
 from service_platform.outbox import schema as outbox
+from service_platform.ticks import schema as ticks
 
 revision = "0001"
 down_revision = None
 branch_labels = None
 depends_on = None
 
-_PLATFORM = (database, outbox, inbox, jobs, idempotency, ops)
+_PLATFORM = (database, outbox, inbox, jobs, ticks, idempotency, ops)
 
 
 def upgrade() -> None:

@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from service_platform.bootstrap import open_database, run_consumers
+from service_platform.bootstrap import open_database, run_consumers, with_housekeeping
 from service_platform.database import Database
 from service_platform.event_bus import EventBus
 from service_platform.jobs import FencedProcessor, Processors
@@ -23,6 +23,7 @@ from .integrations import StripeCardProvider
 from .jobs import CapturePayment
 from .reactors import OpenPaymentOnOrderPlaced
 from .settings import PaymentSettings
+from .ticks import JOB_TICKS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -36,7 +37,7 @@ def payment_service(database: Database, provider: CardProvider) -> PaymentServic
 def build_api(settings: PaymentSettings) -> FastAPI:
     """The HTTP application. Only operators change anything through it, and for them the relay's next poll will do."""
     from service_platform.http import create_app, database_answers
-    from service_platform.operations import ACTIONS
+    from service_platform.operations import operator_actions
     from service_platform.ops import ActionRunner
     from service_platform.ops.routes import operator_routes
 
@@ -48,7 +49,7 @@ def build_api(settings: PaymentSettings) -> FastAPI:
         title="Payment",
         routers=[
             payments_router(PaymentQueries(database, PaymentTable())),
-            operator_routes(ACTIONS, ActionRunner(database, settings.service_name)),
+            operator_routes(operator_actions(JOB_TICKS), ActionRunner(database, settings.service_name)),
         ],
         checks={"database": database_answers(database)},
         closing=[database.close],
@@ -74,7 +75,7 @@ def build_processors(settings: PaymentSettings) -> Processors:
         finally:
             await provider.close()
 
-    return processors
+    return with_housekeeping(settings, processors)
 
 
 def _card_provider(settings: PaymentSettings) -> StripeCardProvider:
