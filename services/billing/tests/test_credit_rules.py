@@ -41,13 +41,17 @@ def test_a_refund_is_spread_in_proportion_and_to_the_minor_unit(lines: list[Invo
     amount_minor = data.draw(st.integers(1, gross(invoiced)))
     shares = {part.tax_rate_bp: part for part in share(amount_minor, remaining(invoiced, []))}
     assert gross([*shares.values()]) == amount_minor
+    rounded_up, rounded_down = [Fraction(1)], [Fraction(0)]
     for total in invoiced:
         exact = Fraction(amount_minor * total.gross_minor, gross(invoiced))
         part = shares.get(total.tax_rate_bp)
-        assert abs((part.gross_minor if part else 0) - exact) < 1
+        spread = (part.gross_minor if part else 0) - exact
+        assert abs(spread) < 1
+        (rounded_up if spread > 0 else rounded_down).append(exact % 1)
         if part is not None:
             exact_tax = Fraction(part.gross_minor * total.tax_minor, total.gross_minor)
             assert -Fraction(1, 2) < part.tax_minor - exact_tax <= Fraction(1, 2)
+    assert min(rounded_up) >= max(rounded_down), "a smaller remainder was rounded up before a larger one"
 
 
 @given(bought, st.data())

@@ -11,9 +11,10 @@ from order_lab import TOTAL_MINOR, cancel_order, mark_declined, mark_paid, place
 from sqlalchemy import text
 
 from order_service.bootstrap import order_service
-from order_service.domain.orders import ExpireUnpaidOrders, OrderStateConflict
+from order_service.domain.orders import EXPIRE_ORDERS, ExpireOrdersPayload, ExpireUnpaidOrders, OrderStateConflict
+from order_service.jobs import ExpireOrders
 from service_platform.database import Database, Transaction
-from service_platform.jobs import JobFencedOut
+from service_platform.jobs import JobFencedOut, JobRunner, Lease
 
 HOUR = timedelta(hours=1)
 
@@ -33,6 +34,13 @@ class LostFence:
 
     async def acquire(self, tx: Transaction) -> None:
         raise JobFencedOut("planted")
+
+
+class NoLeases:
+    """The job is over before a lease needs renewing."""
+
+    def watch(self, lease: Lease) -> None:
+        return None
 
 
 async def aged(database: Database, *order_ids: UUID, by: timedelta) -> None:
@@ -135,3 +143,16 @@ async def test_an_order_that_is_paid_or_cancelled_while_it_expires_is_asked_for_
         assert (await cancels_told(order_database)).count(str(order.id)) == 1
         with pytest.raises(OrderStateConflict):
             await service.mark_declined(mark_declined(order.id))
+
+
+async def test_the_job_cancels_what_is_overdue_under_its_own_fence(order_database: Database) -> None:
+    order = await placed(order_database)
+    await aged(order_database, order.id, by=timedelta(hours=2))
+    async with order_database.transaction() as tx:
+        job_id = await EXPIRE_ORDERS.enqueue(ExpireOrdersPayload(), tx, key="expire-orders:test")
+    processor = ExpireOrders(order_service(order_database), HOUR)
+    await JobRunner(order_database, [processor], leases=NoLeases()).run(EXPIRE_ORDERS.name, job_id)
+    async with order_database.read() as session:
+        job = (await session.execute(text("SELECT status, current_step, token FROM job"))).one()
+    assert tuple(job) == ("done", "expire-orders", 1)
+    assert (await shown(order_database, order.id)).cancel_reason == "expired"
