@@ -49,6 +49,7 @@ class ServiceDatabase:
             "JWT_AUDIENCE": "fencepost",
             "JWT_JWKS_URL": "file:///none",
             "STRIPE_API_KEY": "none",
+            "STRIPE_WEBHOOK_SECRET": "none",
             "SMTP_HOST": "127.0.0.1",
             "MAIL_FROM": "billing@fencepost.example",
         }

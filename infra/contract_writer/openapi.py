@@ -27,6 +27,7 @@ _SETTINGS: Mapping[str, Any] = {
     "jwt_audience": "described",
     "jwt_jwks_url": "https://described.invalid/jwks.json",
     "stripe_api_key": "described",
+    "stripe_webhook_secret": "described",
     "smtp_host": "described.invalid",
     "mail_from": "described@example.com",
 }

@@ -24,5 +24,6 @@ class StackSettings(BaseSettings):
     worker_concurrency: int = Field(2, ge=1, le=64)
     stripe_api_base: str = ""
     stripe_api_key_file: Path | None = None
+    stripe_webhook_secret_file: Path | None = None
     service_settings: dict[str, str] = {}
     """Further settings of every service process, as a JSON object: `{"EVENT_RETRY_FIRST_SECONDS": "0.2"}`."""

@@ -184,6 +184,10 @@ class Topology:
             key = self._settings.stripe_api_key_file
             env["STRIPE_API_BASE"] = self._settings.stripe_api_base or self.urls()["provider"]
             env["STRIPE_API_KEY_FILE"] = str(key) if key else self._secret(credentials.STRIPE_API_KEY)
+            endpoint_secret = self._settings.stripe_webhook_secret_file
+            env["STRIPE_WEBHOOK_SECRET_FILE"] = (
+                str(endpoint_secret) if endpoint_secret else self._secret(credentials.STRIPE_WEBHOOK_SECRET)
+            )
         if service == "billing":
             env["SMTP_HOST"] = "127.0.0.1"
             env["SMTP_PORT"] = str(self.ports["mail-smtp"])
@@ -206,6 +210,7 @@ class Topology:
                 "PROVIDER_PORT": str(port),
                 "PROVIDER_STATE_DIR": str(self.layout.state / "provider"),
                 "PROVIDER_API_KEY_FILE": self._secret(credentials.STRIPE_API_KEY),
+                "PROVIDER_WEBHOOK_URL": f"{self.urls()['payment-api']}/webhooks/card-provider",
                 "PROVIDER_WEBHOOK_SECRET_FILE": self._secret(credentials.STRIPE_WEBHOOK_SECRET),
             },
         )

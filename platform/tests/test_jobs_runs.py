@@ -15,7 +15,7 @@ from sqlalchemy import text
 from service_platform.database import Database
 from service_platform.jobs import Fence, JobFencedOut, JobKind, JobRun, JobRunner, Lease, RunKey
 from service_platform.jobs.claim import claim
-from service_platform.jobs.run import ClaimProof
+from service_platform.jobs.run import CLAIMED, ClaimProof
 from service_platform.jobs.statements import JobStatements
 
 
@@ -66,6 +66,26 @@ class TestRunKeyAndFence:
                 forge()
         with pytest.raises(AttributeError):
             run.key("first").token = 2  # type: ignore[misc]
+
+    async def test_a_stored_key_of_this_or_an_earlier_run_of_the_step_can_be_sent_again_and_no_other(
+        self, database: Database
+    ) -> None:
+        job_id = await enqueue(database, Script(), "a")
+        first = (await run_of(database, job_id)).key("first")
+        key = replace(first, token=3, proof=CLAIMED)
+
+        assert key.earlier(str(first)) == first
+        assert key.earlier(str(key)) == key
+        for other in (
+            f"{job_id}:first:4",
+            f"{job_id}:first:0",
+            f"{job_id}:second:1",
+            f"{uuid4()}:first:1",
+            f"{job_id}:first:x",
+            "",
+        ):
+            with pytest.raises(ValueError, match="no key of this run"):
+                key.earlier(other)
 
     async def test_a_step_uses_its_own_name_only(self, database: Database) -> None:
         run = await run_of(database, await enqueue(database, Script(), "a"))

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
+import asyncpg
+import asyncpg.protocol
 import httpx
 import pytest
+import structlog
+from crash_points import CrashLab, InProcessProvider, WatchedProtocol
 from payment_lab import PaymentLab
 
 from payment_service.integrations import StripeCardProvider
@@ -56,3 +61,23 @@ async def lab(
     async with service_databases.migrated("payment") as made, made.opened() as database:
         yield PaymentLab(database, made.owner, provider, double)
     await provider.close()
+
+
+@pytest.fixture
+async def crash_lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[CrashLab]:
+    """Two workers on one database and a double in this process, which can be disturbed at every statement and call."""
+    monkeypatch.setattr(asyncpg.protocol, "Protocol", WatchedProtocol)
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))  # thousands of runs
+    async with service_databases.migrated("payment") as made:
+        owner = await asyncpg.connect(
+            host=made.owner.host,
+            port=made.owner.port,
+            database=made.owner.name,
+            user=made.owner.user,
+            password=made.owner.password,
+        )
+        lab = CrashLab(made.app, owner, InProcessProvider(tmp_path))
+        yield lab
+        await lab.close()
+        await owner.close()
+    structlog.reset_defaults()

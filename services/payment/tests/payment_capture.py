@@ -20,17 +20,18 @@ from payment_provider_double import InMemoryProvider
 
 from payment_service.domain.payments import (
     AnswerPending,
-    CloseDeclinedIntent,
+    CloseIntent,
     ConfirmIntent,
     CreateIntent,
     PaymentService,
     ProviderUnavailable,
+    Transitions,
 )
 from payment_service.domain.payments.models import Payment
 from service_platform.jobs import JobFencedOut, RunKey
 from service_platform.jobs.run import CLAIMED
 
-STEPS = ("create-intent", "confirm-intent", "close-declined-intent")
+STEPS = ("create-intent", "confirm-intent", "close-intent")
 AMOUNT_MINOR = 1999
 
 
@@ -44,7 +45,8 @@ class CaptureWorld:
         database: Any = self.database
         table: Any = self.table
         bus: Any = InMemoryEventBus()
-        self.service = PaymentService(database, table, self.provider, bus)
+        no_refunds: Any = None  # no capture reserves one, unless its order is cancelled
+        self.service = PaymentService(database, table, self.provider, Transitions(table, no_refunds, bus))
         self.job_id = uuid4()
         self.payment_id: UUID = uuid4()
 
@@ -102,8 +104,8 @@ class CaptureWorld:
                         ConfirmIntent(fence=fence, run_key=run_key, payment_id=self.payment_id)
                     )
                 case _:
-                    await self.service.close_declined_intent(
-                        CloseDeclinedIntent(fence=fence, run_key=run_key, payment_id=self.payment_id)
+                    await self.service.close_intent(
+                        CloseIntent(fence=fence, run_key=run_key, payment_id=self.payment_id)
                     )
 
     def _complete(self, token: int) -> None:

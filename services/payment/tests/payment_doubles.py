@@ -58,11 +58,17 @@ _run: ContextVar[Run | None] = ContextVar("run", default=None)
 @contextlib.contextmanager
 def running(run: Run) -> Any:
     token = _run.set(run)
+    run.ended.clear()
     try:
         yield
     finally:
         _run.reset(token)
         run.ended.set()
+
+
+def current_run() -> Run | None:
+    """The run that this task is part of."""
+    return _run.get()
 
 
 async def reach(boundary: str) -> None:
@@ -205,6 +211,8 @@ class InMemoryPayments:
             cancel_requested_at=None,
             created_at=NOW,
             concluded_at=NOW if settled else None,
+            refund_reserved_minor=0,
+            refunded_minor=0,
         )
         tx.state.payments[payment_id] = payment
         return payment
@@ -230,13 +238,27 @@ class InMemoryPayments:
             return payment, False
         return await self._save(replace(payment, status=PaymentStatus.CONFIRMING), tx), True
 
-    async def conclude(self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, tx: Any) -> Payment | None:
+    async def cancel(self, order_id: UUID, tx: Any) -> Payment | None:
+        payment = next(payment for payment in tx.state.payments.values() if payment.order_id == order_id)
+        if payment.cancel_requested_at is not None:
+            return None
+        recorded = replace(payment, cancel_requested_at=NOW)
+        if payment.status in {PaymentStatus.CREATED, PaymentStatus.PROCESSING}:
+            recorded = replace(recorded, status=PaymentStatus.CANCELLED, concluded_at=NOW)
+        return await self._save(recorded, tx)
+
+    async def conclude(
+        self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, tx: Any, from_review: bool = False
+    ) -> Payment | None:
+        assert not from_review, "only checks do that, and they are tested on the real table"
         payment = self._expect(payment_id, tx)
         needed = PaymentStatus.PROCESSING if intent_id is None else PaymentStatus.CONFIRMING
         if payment.status is not needed or payment.intent_id != intent_id:
             return None
         if isinstance(outcome, Settled):
             concluded = replace(payment, status=PaymentStatus.SETTLED, concluded_at=NOW)
+        elif isinstance(outcome, Declined) and payment.cancel_requested_at is not None:
+            concluded = replace(payment, status=PaymentStatus.CANCELLED, concluded_at=NOW)
         elif isinstance(outcome, Declined):
             concluded = replace(payment, status=PaymentStatus.DECLINED, concluded_at=NOW, reason=outcome.reason)
         else:

@@ -1,4 +1,4 @@
-"""A card provider in memory, with a ledger; each call has the boundaries at which a run can be disturbed."""
+"""A card provider of captures in memory, with a ledger; each call has boundaries where a run can be disturbed."""
 
 from __future__ import annotations
 

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from payment_lab import PaymentLab
+
+from payment_service.domain.payments import IntentStateConflict
+from service_platform.jobs import RunKey
+from service_platform.jobs.run import CLAIMED
 
 
 async def test_a_capture_settles_the_payment_and_tells_once(lab: PaymentLab) -> None:
@@ -23,7 +29,8 @@ async def test_a_second_hint_of_a_finished_job_calls_nobody(lab: PaymentLab) -> 
     await lab.placed()
     await lab.deliver()
     calls = (await lab.ledger())["calls"]
-    await lab.deliver()
+    (job,) = await lab.rows("SELECT id FROM job")
+    await lab.deliver_again(job["id"])
     assert (await lab.ledger())["calls"] == calls
 
 
@@ -96,15 +103,13 @@ async def test_an_outage_of_the_provider_leaves_the_payment_open(lab: PaymentLab
     assert len((await lab.ledger())["moves"]) == 1
 
 
-async def test_a_recorded_cancel_wins_before_confirming(lab: PaymentLab) -> None:
-    await lab.placed()
-    await lab.fault(operation="payment_intents.create", outcome="status", status=500)
+async def test_a_late_confirmation_of_a_declined_intent_captures_nothing(lab: PaymentLab) -> None:
+    """Reported of intents: a stale call confirmed a declined one again, and the money moved after all."""
+    await lab.placed(payment_method="pm_card_chargeDeclined")
     await lab.deliver()
-    async with lab.database.transaction() as tx:
-        driver = await tx.driver()
-        await driver.execute("UPDATE payments SET cancel_requested_at = platform_now()")
-    await lab.let_time_pass()
-    await lab.deliver()
-    assert [call["operation"] for call in (await lab.ledger())["calls"]] == ["payment_intents.create"]
-    assert (await lab.payment())["status"] == "processing"
-    assert await lab.told() == []
+    payment = await lab.payment()
+    assert payment["status"] == "declined"
+    late = RunKey(CLAIMED, job_id=uuid4(), step="confirm-intent", token=1)
+    with pytest.raises(IntentStateConflict):
+        await lab.provider.confirm_intent(payment["intent_id"], late)
+    assert await lab.moved() == []

@@ -83,7 +83,7 @@ async def test_a_declined_intent_says_why_and_can_be_cancelled_for_good(
     assert declined.value.reason == "insufficient_funds"
     shown = await cards.retrieve_intent(created.id)
     assert (shown.status, shown.decline_reason) == (IntentStatus.DECLINED, "insufficient_funds")
-    cancelled = await cards.cancel_intent(created.id, _key("close-declined-intent"))
+    cancelled = await cards.cancel_intent(created.id, _key("close-intent"))
     assert (cancelled.status, cancelled.decline_reason) == (IntentStatus.CANCELLED, "insufficient_funds")
     with pytest.raises(IntentStateConflict):
         await cards.confirm_intent(created.id, _key("confirm-intent", token=2))
@@ -93,7 +93,7 @@ async def test_a_captured_intent_cannot_be_cancelled(cards: StripeCardProvider, 
     created = await cards.create_intent(_request(), _key())
     await cards.confirm_intent(created.id, _key("confirm-intent"))
     with pytest.raises(IntentStateConflict):
-        await cards.cancel_intent(created.id, _key("close-declined-intent"))
+        await cards.cancel_intent(created.id, _key("close-intent"))
 
 
 async def test_an_unusable_payment_method_is_a_decline(cards: StripeCardProvider, double: httpx.AsyncClient) -> None:

@@ -55,6 +55,17 @@ class RunKey:
     def __str__(self) -> str:
         return f"{self.job_id}:{self.step}:{self.token}"
 
+    def earlier(self, stored: str) -> RunKey:
+        """The key that this run or an earlier one of the same job and step has stored, as `str()` gave it.
+
+        For an effect that has to be repeated under the key with which it was first tried. Raises ValueError for any
+        other text: a key of another job or step, or of a run that is still to come.
+        """
+        whose, _, token = stored.rpartition(":")
+        if whose != f"{self.job_id}:{self.step}" or not token.isdecimal() or not 0 < int(token) <= self.token:
+            raise ValueError(f"{stored!r} is no key of this run or an earlier one of {self}")
+        return RunKey(CLAIMED, job_id=self.job_id, step=self.step, token=int(token))
+
 
 @final
 @dataclass(frozen=True, slots=True)

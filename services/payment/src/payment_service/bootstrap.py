@@ -10,18 +10,31 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from service_platform.bootstrap import open_database, run_consumers, with_housekeeping
 from service_platform.database import Database
-from service_platform.event_bus import EventBus
+from service_platform.event_bus import Consumer, EventBus
 from service_platform.jobs import FencedProcessor, Processors
-from service_platform.process import Work
+from service_platform.outbox import WakeUp
+from service_platform.process import Body, Work
 
-from .domain.payments import CardProvider, PaymentQueries, PaymentService, PaymentTable
-from .integrations import StripeCardProvider
-from .jobs import CapturePayment
-from .reactors import OpenPaymentOnOrderPlaced
+from .domain.payments import (
+    CardProvider,
+    CheckService,
+    HintTable,
+    PaymentQueries,
+    PaymentService,
+    PaymentTable,
+    ReconcileService,
+    RefundService,
+    RefundTable,
+    Transitions,
+)
+from .integrations import StripeCardProvider, StripeWebhooks
+from .jobs import CancelOrphanIntent, CapturePayment, CheckPaymentIntent, ReconcilePayments, RefundPayment
+from .reactors import CancelPaymentOnOrderCancelRequested, OpenPaymentOnOrderPlaced
 from .settings import PaymentSettings
 from .ticks import JOB_TICKS
 
@@ -29,38 +42,84 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 
-def payment_service(database: Database, provider: CardProvider) -> PaymentService:
+@dataclass(frozen=True, slots=True)
+class Api:
+    """The HTTP application, and what runs beside it."""
+
+    app: FastAPI
+    beside: Sequence[Body]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The use cases, on the same parts."""
+
+    payments: PaymentService
+    refunds: RefundService
+    checks: CheckService
+    reconcile: ReconcileService
+
+    def processors(self) -> list[FencedProcessor[Any]]:
+        """What a worker runs with them."""
+        return [
+            CapturePayment(self.payments),
+            RefundPayment(self.refunds),
+            CheckPaymentIntent(self.checks),
+            CancelOrphanIntent(self.checks),
+            ReconcilePayments(self.reconcile),
+        ]
+
+
+def build_services(database: Database, provider: CardProvider) -> Services:
     """The use cases, on these parts."""
-    return PaymentService(database, PaymentTable(), provider, EventBus("payment"))
+    payments, refunds, hints = PaymentTable(), RefundTable(), HintTable()
+    transitions = Transitions(payments, refunds, EventBus("payment"))
+    return Services(
+        payments=PaymentService(database, payments, provider, transitions),
+        refunds=RefundService(database, payments, refunds, provider, transitions),
+        checks=CheckService(database, payments, refunds, hints, provider=provider, transitions=transitions),
+        reconcile=ReconcileService(database, payments, refunds, hints, provider),
+    )
 
 
-def build_api(settings: PaymentSettings) -> FastAPI:
-    """The HTTP application. Only operators change anything through it, and for them the relay's next poll will do."""
+def build_api(settings: PaymentSettings) -> Api:
+    """The HTTP application, and the wake-up of the relay for the jobs of refunds and webhooks."""
     from service_platform.http import create_app, database_answers
     from service_platform.operations import operator_actions
     from service_platform.ops import ActionRunner
     from service_platform.ops.routes import operator_routes
 
-    from .api import payments_router
+    from .api import payments_router, refunds_router, webhooks_router
 
     database = open_database(settings, "api")
-    return create_app(
+    provider = _card_provider(settings)
+    services = build_services(database, provider)
+    queries = PaymentQueries(database, PaymentTable(), RefundTable())
+    webhooks = StripeWebhooks(settings.stripe_webhook_secret.get_secret_value())
+    app = create_app(
         settings,
         title="Payment",
         routers=[
-            payments_router(PaymentQueries(database, PaymentTable())),
+            payments_router(queries),
+            refunds_router(services.refunds, queries),
+            webhooks_router(services.checks, webhooks),
             operator_routes(operator_actions(JOB_TICKS), ActionRunner(database, settings.service_name)),
         ],
         checks={"database": database_answers(database)},
-        closing=[database.close],
+        closing=[provider.close, database.close],
     )
+    return Api(app, beside=[WakeUp(database).run])
 
 
 def build_consumer(settings: PaymentSettings) -> Work:
     """What others tell."""
     database = open_database(settings, "consumer")
     provider = _card_provider(settings)
-    consumers = [OpenPaymentOnOrderPlaced(payment_service(database, provider))]
+    payments = build_services(database, provider).payments
+    consumers: list[Consumer[Any]] = [
+        OpenPaymentOnOrderPlaced(payments),
+        CancelPaymentOnOrderCancelRequested(payments),
+    ]
     return run_consumers(settings, database, consumers, closing=[provider.close])
 
 
@@ -71,7 +130,7 @@ def build_processors(settings: PaymentSettings) -> Processors:
     async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
         provider = _card_provider(settings)
         try:
-            yield [CapturePayment(payment_service(database, provider))]
+            yield build_services(database, provider).processors()
         finally:
             await provider.close()
 

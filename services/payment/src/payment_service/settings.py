@@ -14,10 +14,12 @@ class PaymentSettings(ServiceSettings):
     """The shared settings, and where the card provider is.
 
     `stripe_api_base` is an address without a path: `https://api.stripe.com`, or the provider double's.
+    `stripe_webhook_secret` is that of the endpoint `POST /webhooks/card-provider`.
     """
 
     stripe_api_base: str = "https://api.stripe.com"
     stripe_api_key: SecretStr
+    stripe_webhook_secret: SecretStr
 
     @field_validator("stripe_api_base")
     @classmethod

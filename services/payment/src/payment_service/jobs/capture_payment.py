@@ -1,4 +1,4 @@
-"""Captures a payment: create an intent, store it, confirm the stored one, close a declined one."""
+"""Captures a payment: create an intent, store it, confirm the stored one, close one that is not wanted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 from payment_service.domain.payments import (
     CAPTURE_PAYMENT,
     CapturePaymentPayload,
-    CloseDeclinedIntent,
+    CloseIntent,
     ConfirmIntent,
     CreateIntent,
     PaymentService,
@@ -43,19 +43,17 @@ class ConfirmIntentStep(Step[CapturePaymentPayload]):
         )
 
 
-class CloseDeclinedIntentStep(Step[CapturePaymentPayload]):
-    """Cancels an intent that was declined and declines the payment; a settled payment is left as it is."""
+class CloseIntentStep(Step[CapturePaymentPayload]):
+    """Cancels an intent that was declined, or whose order was cancelled; a settled payment is left as it is."""
 
-    name: ClassVar[str] = "close-declined-intent"
+    name: ClassVar[str] = "close-intent"
 
     def __init__(self, payments: PaymentService) -> None:
         self._payments = payments
 
     async def run(self, run: JobRun[CapturePaymentPayload]) -> None:
-        await self._payments.close_declined_intent(
-            CloseDeclinedIntent(
-                fence=run.fence(self.name), run_key=run.key(self.name), payment_id=run.payload.payment_id
-            )
+        await self._payments.close_intent(
+            CloseIntent(fence=run.fence(self.name), run_key=run.key(self.name), payment_id=run.payload.payment_id)
         )
 
 
@@ -65,4 +63,4 @@ class CapturePayment(FencedProcessor[CapturePaymentPayload]):
     kind = CAPTURE_PAYMENT
 
     def __init__(self, payments: PaymentService) -> None:
-        super().__init__([CreateIntentStep(payments), ConfirmIntentStep(payments), CloseDeclinedIntentStep(payments)])
+        super().__init__([CreateIntentStep(payments), ConfirmIntentStep(payments), CloseIntentStep(payments)])

@@ -8,7 +8,8 @@ from service_platform.settings import load
 
 def main() -> None:
     settings = load(PaymentSettings)
-    run_api(build_api(settings), settings)
+    api = build_api(settings)
+    run_api(api.app, settings, beside=api.beside)
 
 
 if __name__ == "__main__":

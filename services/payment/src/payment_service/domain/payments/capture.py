@@ -27,15 +27,21 @@ async def confirmed(provider: CardProvider, intent_id: str, key: RunKey, *, was_
         return await provider.retrieve_intent(intent_id)
 
 
-async def cancelled_if_declined(provider: CardProvider, intent_id: str, key: RunKey) -> Intent:
-    """Cancel the intent if it is declined; the intent as the provider last showed it.
+async def closed(provider: CardProvider, intent_id: str, key: RunKey, *, cancel_recorded: bool) -> Intent:
+    """Cancel the intent if it is declined, or unconfirmed and not wanted any more; the intent as last shown.
 
-    A declined intent can be confirmed again, by a call of a stale worker that is still in flight. Only the
-    provider's answer to the cancel says whether that happened before.
+    A declined intent can be confirmed again, by a call of a stale worker that is still in flight, and an unconfirmed
+    one can be confirmed. Only the provider's answer to the cancel says whether that happened before.
     """
     intent = await provider.retrieve_intent(intent_id)
-    if intent.status is not IntentStatus.DECLINED:
+    unwanted = cancel_recorded and intent.status is IntentStatus.UNCONFIRMED
+    if intent.status is not IntentStatus.DECLINED and not unwanted:
         return intent
+    return await cancelled(provider, intent_id, key)
+
+
+async def cancelled(provider: CardProvider, intent_id: str, key: RunKey) -> Intent:
+    """Cancel the intent, or see what made that impossible."""
     try:
         return await provider.cancel_intent(intent_id, key)
     except IntentStateConflict:

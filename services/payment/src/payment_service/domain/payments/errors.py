@@ -2,7 +2,13 @@
 
 Exception
 ├── errors.NotFound
-│   └── PaymentNotFound         no payment has this id
+│   ├── PaymentNotFound         no payment has this id
+│   └── RefundNotFound          the payment has no refund of this id
+├── errors.Conflict
+│   ├── PaymentNotSettled       nothing was captured, or it is not certain what
+│   └── RefundExceedsCapture    so much is not left to give back
+├── errors.Malformed
+│   └── WebhookRefused          the provider did not sign this, or not in the last minutes
 ├── AnswerPending               the provider has not decided; the payment stays open and is asked again later
 └── provider.ProviderError      see `provider.py`
 """
@@ -11,7 +17,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from service_platform.errors import NotFound
+from service_platform.errors import Conflict, Malformed, NotFound
 
 from .messages import MESSAGES
 
@@ -25,5 +31,29 @@ class PaymentNotFound(NotFound, messages=MESSAGES):
         super().__init__(payment_id=str(payment_id))
 
 
+class RefundNotFound(NotFound, messages=MESSAGES):
+    """The payment has no refund of this id."""
+
+    slug = "refund-not-found"
+
+
+class PaymentNotSettled(Conflict, messages=MESSAGES):
+    """Only money that was captured can be given back; `payment_status` is where the payment stands."""
+
+    slug = "payment-not-settled"
+
+
+class RefundExceedsCapture(Conflict, messages=MESSAGES):
+    """What is asked is more than `refundable_minor`: captured, and not in any refund yet."""
+
+    slug = "refund-exceeds-capture"
+
+
+class WebhookRefused(Malformed, messages=MESSAGES):
+    """The signature is missing, wrong, or older than the window. Why exactly is nobody's business but ours."""
+
+    slug = "webhook-refused"
+
+
 class AnswerPending(Exception):
-    """The stored intent has no final answer yet. Ends the run as failed, so that its job asks again after a backoff."""
+    """The intent or refund has no final answer yet. Ends the run as failed: its job asks again after a backoff."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
+
+MAX_AMOUNT_MINOR: Final = 100_000_000_000
+"""The most that a payment can be of, in minor units."""
 
 
 class PaymentStatus(StrEnum):
-    """created → processing → confirming → settled | declined | cancelled, and needs_review from an open one.
+    """created → processing → confirming → settled | declined | cancelled, and needs_review for what no machine decides.
 
     Money can move only while a payment is `confirming`.
     """
@@ -28,7 +32,8 @@ class Payment:
     """One order's payment. `amount_minor` counts minor units of `currency` (ISO 4217).
 
     `intent_id` is the one provider intent that may ever be confirmed for it. `reason` says why it was declined or
-    needs review. `concluded_at` is when it was settled, declined or cancelled.
+    needs review. `concluded_at` is when it was settled, declined or cancelled; one that needs review has it only if it
+    had been concluded before. `refund_reserved_minor` may still go back, `refunded_minor` did: the sums of its refunds.
     """
 
     id: UUID
@@ -42,6 +47,14 @@ class Payment:
     cancel_requested_at: datetime | None
     created_at: datetime
     concluded_at: datetime | None
+    refund_reserved_minor: int
+    refunded_minor: int
+
+    @property
+    def refundable_minor(self) -> int:
+        """What can still be given back: captured, and not in any refund yet."""
+        captured = self.amount_minor if self.status is PaymentStatus.SETTLED else 0
+        return captured - self.refund_reserved_minor - self.refunded_minor
 
     @property
     def wants_intent(self) -> bool:
@@ -52,6 +65,25 @@ class Payment:
     def confirming_intent(self) -> str | None:
         """The intent that may have captured money and of which no final answer is recorded; None if there is none."""
         return self.intent_id if self.status is PaymentStatus.CONFIRMING else None
+
+    @property
+    def useless_intent(self) -> str | None:
+        """An intent that was stored and will never be confirmed, since a cancel came first; None if there is none."""
+        return self.intent_id if self.status is PaymentStatus.CANCELLED else None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether an answer for the stored intent may still conclude it."""
+        return self.intent_id is not None and (
+            self.status is PaymentStatus.CONFIRMING
+            or (self.status is PaymentStatus.NEEDS_REVIEW and self.concluded_at is None)
+        )
+
+    def can_never_store(self, intent_id: str) -> bool:
+        """Whether that intent is an orphan: a fenced-out run made it, and no run can make it this payment's."""
+        if self.intent_id is not None:
+            return self.intent_id != intent_id
+        return self.concluded_at is not None
 
 
 class IntentStatus(StrEnum):
@@ -71,13 +103,17 @@ class IntentStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """A provider intent as it stood when it was read. `captured_minor` is what it moved, in minor units."""
+    """A provider intent as it stood when it was read. `captured_minor` is what it moved, in minor units.
+
+    `payment_id` is the payment that it was created for, as its metadata says; None if it says nothing that we wrote.
+    """
 
     id: str
     status: IntentStatus
     captured_minor: int
     currency: str
     decline_reason: str | None
+    payment_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +123,7 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """No money moved and none can: why, as a code."""
+    """No money moved and none can: why, as a code. Where a cancel is recorded, the payment is cancelled by it."""
 
     reason: str
 

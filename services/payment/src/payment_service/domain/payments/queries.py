@@ -7,17 +7,19 @@ from uuid import UUID
 
 from service_platform.database import Database
 
-from .errors import PaymentNotFound
+from .errors import PaymentNotFound, RefundNotFound
+from .refund_table import RefundTable
 from .table import PaymentTable
-from .views import PaymentView
+from .views import PaymentView, RefundView
 
 
 class PaymentQueries:
-    """Reads payments, of all orders."""
+    """Reads payments and their refunds, of all orders."""
 
-    def __init__(self, database: Database, payments: PaymentTable) -> None:
+    def __init__(self, database: Database, payments: PaymentTable, refunds: RefundTable) -> None:
         self._database = database
         self._payments = payments
+        self._refunds = refunds
 
     async def get(self, payment_id: UUID) -> PaymentView:
         """One payment. Raises `PaymentNotFound`."""
@@ -31,3 +33,23 @@ class PaymentQueries:
         """Up to `limit` payments, newest first, from before the position (created at, id)."""
         async with self._database.read() as session:
             return [PaymentView.of(payment) for payment in await self._payments.newest(before, limit, session)]
+
+    async def refund(self, payment_id: UUID, refund_id: UUID) -> RefundView:
+        """One refund of a payment. Raises `PaymentNotFound`, `RefundNotFound`."""
+        async with self._database.read() as session:
+            payment = await self._payments.find(payment_id, session)
+            refund = await self._refunds.find(refund_id, session)
+        if payment is None:
+            raise PaymentNotFound(payment_id)
+        if refund is None or refund.payment_id != payment_id:
+            raise RefundNotFound(payment_id=str(payment_id), refund_id=str(refund_id))
+        return RefundView.of(refund, payment.currency)
+
+    async def refunds(self, payment_id: UUID, *, before: tuple[datetime, UUID] | None, limit: int) -> list[RefundView]:
+        """Up to `limit` refunds of a payment, newest first, from before the position. Raises `PaymentNotFound`."""
+        async with self._database.read() as session:
+            payment = await self._payments.find(payment_id, session)
+            if payment is None:
+                raise PaymentNotFound(payment_id)
+            refunds = await self._refunds.newest(payment_id, before, limit, session)
+        return [RefundView.of(refund, payment.currency) for refund in refunds]

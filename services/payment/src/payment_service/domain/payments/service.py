@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from uuid import UUID, uuid4
 
-from payment_service.events import PaymentDeclined, PaymentSettled
-from service_platform.database import Claim, Database, Transaction
-from service_platform.event_bus import EventBus
+from service_platform.database import Claim, Database
 from service_platform.telemetry import get_logger
 
-from .capture import cancelled_if_declined, confirmed
-from .commands import CloseDeclinedIntent, ConfirmIntent, CreateIntent, OpenPayment
+from .capture import cancelled, closed, confirmed
+from .commands import CancelPayment, CloseIntent, ConfirmIntent, CreateIntent, OpenPayment
 from .errors import AnswerPending
 from .job_kinds import enqueue_capture_payment
 from .log_events import PaymentsLogEvent
-from .models import Declined, Intent, IntentStatus, NotDecidable, Outcome, Payment, PaymentStatus, outcome_of
+from .models import Declined, Intent, IntentStatus, NotDecidable, Outcome, Payment, outcome_of
 from .provider import CardDeclined, CardProvider, IntentRequest, NeedsReview
 from .table import PaymentTable
+from .transitions import Transitions, note
 
 _log = get_logger()
 
 
 class PaymentService:
-    """Opens an order's payment, captures it exactly once, and tells about it.
+    """Opens an order's payment, captures it exactly once or cancels it, and tells about it.
 
     What a crash or a stale worker leaves at each boundary of a capture, and why it is right, stands in the
     service's README.
     """
 
-    def __init__(self, database: Database, payments: PaymentTable, provider: CardProvider, event_bus: EventBus) -> None:
+    def __init__(
+        self, database: Database, payments: PaymentTable, provider: CardProvider, transitions: Transitions
+    ) -> None:
         self._database = database
         self._payments = payments
         self._provider = provider
-        self._event_bus = event_bus
+        self._transitions = transitions
 
     async def open_payment(self, command: OpenPayment) -> None:
         """Open the payment of an order and let a job capture it; a free order's is settled right here.
 
-        An order has one payment: opening it again changes nothing.
+        An order has one payment: opening it again changes nothing, and neither does opening one that was cancelled
+        before it came to be.
         """
         free = command.total_minor == 0
         async with self._database.transaction(claim=command.claim) as tx:
@@ -53,11 +55,27 @@ class PaymentService:
             if payment is None:
                 return
             if free:
-                await self._tell(payment, tx)
+                await self._transitions.tell(payment, tx)
             else:
                 await enqueue_capture_payment(payment.id, tx)
         if free:
-            _note(payment)
+            note(payment)
+
+    async def cancel(self, command: CancelPayment) -> None:
+        """The order is cancelled. Before anything was confirmed, so is its payment, and no money moves.
+
+        Once it is `confirming` the cancel is only recorded: the provider's answer makes the payment cancelled, or
+        settled with one refund. Of a settled one all that is left goes back. A second cancel changes nothing.
+        """
+        async with self._database.transaction(claim=command.claim) as tx:
+            payment = await self._transitions.cancel(command.order_id, tx)
+        if payment is not None:
+            _log.info(
+                PaymentsLogEvent.CANCEL_RECORDED,
+                payment_id=str(payment.id),
+                order_id=str(payment.order_id),
+                payment_status=payment.status.value,
+            )
 
     async def create_intent(self, command: CreateIntent) -> None:
         """Give the payment an unconfirmed intent of its own; no money moves.
@@ -92,15 +110,15 @@ class PaymentService:
             return NotDecidable(refusal.reason)
 
     async def confirm_intent(self, command: ConfirmIntent) -> None:
-        """Confirm the stored intent; a capture settles the payment. A decline is left to `close_declined_intent`.
+        """Confirm the stored intent; a capture settles the payment. A decline is left to `close_intent`.
 
-        Nothing happens where the payment is concluded, or where a cancel was recorded before `confirming`: the
-        payment then belongs to the cancel. Raises `AnswerPending` or `ProviderUnavailable` while nobody knows the
-        answer: the payment stays open.
+        Nothing happens where the payment is concluded, or where a cancel was recorded before `confirming`: it is
+        cancelled then. Where one was recorded since, nothing more is confirmed; `close_intent` has the last word.
+        Raises `AnswerPending` or `ProviderUnavailable` while nobody knows the answer: the payment stays open.
         """
         async with self._database.transaction(claim=command.fence) as tx:
             payment, moved = await self._payments.enter_confirming(command.payment_id, tx)
-        if payment.confirming_intent is None:
+        if payment.confirming_intent is None or payment.cancel_requested_at is not None:
             return
         try:
             intent = await confirmed(
@@ -114,19 +132,29 @@ class PaymentService:
             outcome = _final(payment, intent)
         await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, fence=command.fence)
 
-    async def close_declined_intent(self, command: CloseDeclinedIntent) -> None:
-        """Cancel the declined intent at the provider, whose answer decides: declined, or captured after all.
+    async def close_intent(self, command: CloseIntent) -> None:
+        """Cancel an intent that was declined or is not wanted any more. The provider's answer decides about a payment
+        that is `confirming`: declined or cancelled, or captured after all.
 
-        Nothing happens, and nothing is written, where the payment is not `confirming` any more.
+        Nothing happens, and nothing is written, where the payment is concluded and not cancelled.
         """
         async with self._database.read() as session:
             payment = await self._payments.find(command.payment_id, session)
-        if payment is None or payment.confirming_intent is None:
+        if payment is None or not (payment.confirming_intent or payment.useless_intent):
             return
         async with self._database.transaction(claim=command.fence):
             pass  # a stale run stops here, before it cancels anything
+        if payment.confirming_intent is None:
+            assert payment.useless_intent is not None
+            await cancelled(self._provider, payment.useless_intent, command.run_key)
+            return
         try:
-            intent = await cancelled_if_declined(self._provider, payment.confirming_intent, command.run_key)
+            intent = await closed(
+                self._provider,
+                payment.confirming_intent,
+                command.run_key,
+                cancel_recorded=payment.cancel_requested_at is not None,
+            )
         except NeedsReview as refusal:
             outcome: Outcome = NotDecidable(refusal.reason)
         else:
@@ -134,36 +162,10 @@ class PaymentService:
         await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, fence=command.fence)
 
     async def _conclude(self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, fence: Claim) -> None:
-        """The one place where a payment gets its final state, and tells about it in the same transaction.
-
-        A compare-and-set: whoever comes second, by whatever way, changes and tells nothing.
-        """
         async with self._database.transaction(claim=fence) as tx:
-            payment = await self._payments.conclude(payment_id, outcome, intent_id=intent_id, tx=tx)
-            if payment is not None:
-                await self._tell(payment, tx)
+            payment = await self._transitions.conclude(payment_id, outcome, intent_id=intent_id, tx=tx)
         if payment is not None:
-            _note(payment)
-
-    async def _tell(self, payment: Payment, tx: Transaction) -> None:
-        if payment.status is PaymentStatus.SETTLED and payment.concluded_at is not None:
-            settled = PaymentSettled.create(
-                order_id=payment.order_id,
-                payment_id=payment.id,
-                amount_minor=payment.amount_minor,
-                currency=payment.currency,
-                settled_at=payment.concluded_at,
-                provider_reference=payment.intent_id,
-            )
-            await self._event_bus.publish(settled, tx)
-        elif payment.status is PaymentStatus.DECLINED and payment.concluded_at is not None:
-            declined = PaymentDeclined.create(
-                order_id=payment.order_id,
-                payment_id=payment.id,
-                reason=payment.reason,
-                declined_at=payment.concluded_at,
-            )
-            await self._event_bus.publish(declined, tx)
+            note(payment)
 
 
 def _final(payment: Payment, intent: Intent) -> Outcome:
@@ -171,14 +173,3 @@ def _final(payment: Payment, intent: Intent) -> Outcome:
     if outcome is None:
         raise AnswerPending(f"intent {intent.id} of payment {payment.id} is {intent.status}")
     return outcome
-
-
-def _note(payment: Payment) -> None:
-    about = {"payment_id": str(payment.id), "order_id": str(payment.order_id)}
-    match payment.status:
-        case PaymentStatus.SETTLED:
-            _log.info(PaymentsLogEvent.SETTLED, **about)
-        case PaymentStatus.DECLINED:
-            _log.info(PaymentsLogEvent.DECLINED, **about, reason=payment.reason)
-        case PaymentStatus.NEEDS_REVIEW:
-            _log.error(PaymentsLogEvent.NEEDS_REVIEW, **about, reason=payment.reason)

@@ -5,9 +5,10 @@ Bounds of values, and which columns each state needs, are CHECK constraints of t
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Collection
+from datetime import datetime, timedelta
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy import (
     BigInteger,
@@ -21,7 +22,12 @@ from sqlalchemy import (
     Table,
     Text,
     Uuid,
+    and_,
+    case,
     func,
+    literal,
+    null,
+    or_,
     select,
     text,
     tuple_,
@@ -55,8 +61,29 @@ payments: Final = Table(
     Column("cancel_requested_at", DateTime(timezone=True)),
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=text("platform_now()")),
     Column("concluded_at", DateTime(timezone=True)),
+    Column("refund_reserved_minor", BigInteger, nullable=False, server_default=text("0")),
+    Column("refunded_minor", BigInteger, nullable=False, server_default=text("0")),
     Index("payments_by_age", "created_at", "id"),
+    Index(
+        "payments_open",
+        "created_at",
+        postgresql_where=text("status IN ('created', 'processing', 'confirming')"),
+    ),
 )
+
+_OPEN: Final = payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING, PaymentStatus.CONFIRMING])
+_NEVER_CONFIRMED: Final = or_(
+    payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING]),
+    # What the provider refused before there was an intent.
+    and_(
+        payments.c.status == PaymentStatus.NEEDS_REVIEW,
+        payments.c.intent_id.is_(None),
+        payments.c.concluded_at.is_(None),
+    ),
+)
+
+# ISO 4217 for "no currency": of an order that was cancelled before its payment was opened, nothing else is known.
+_NO_CURRENCY: Final = "XXX"
 
 
 class PaymentTable:
@@ -115,27 +142,135 @@ class PaymentTable:
         moved = await self._move(tx, payment_id, ready, status=PaymentStatus.CONFIRMING)
         return (moved, True) if moved else (await self._expect(payment_id, tx), False)
 
+    async def cancel(self, order_id: UUID, tx: Transaction) -> Payment | None:
+        """Record that the order is cancelled. Where nothing was ever confirmed, that makes its payment cancelled.
+
+        The payment as it stands afterwards; None where a cancel had been recorded before. An order that has no payment
+        yet gets one of no amount, cancelled: whoever opens it later finds it. The unique order id lets the two wait
+        for each other.
+        """
+        return (
+            await self._record_cancel(order_id, tx)
+            or await self._insert_cancelled(order_id, tx)
+            or await self._record_cancel(order_id, tx)
+        )
+
+    async def _record_cancel(self, order_id: UUID, tx: Transaction) -> Payment | None:
+        statement = (
+            update(payments)
+            .where(payments.c.order_id == order_id, payments.c.cancel_requested_at.is_(None))
+            .values(
+                cancel_requested_at=func.platform_now(),
+                status=case((_NEVER_CONFIRMED, _status(PaymentStatus.CANCELLED)), else_=payments.c.status),
+                reason=case((_NEVER_CONFIRMED, null()), else_=payments.c.reason),
+                concluded_at=case((_NEVER_CONFIRMED, func.platform_now()), else_=payments.c.concluded_at),
+            )
+            .returning(payments)
+        )
+        return _one((await tx.session.execute(statement)).mappings().one_or_none())
+
+    async def _insert_cancelled(self, order_id: UUID, tx: Transaction) -> Payment | None:
+        statement = (
+            insert(payments)
+            .values(
+                id=uuid4(),
+                order_id=order_id,
+                amount_minor=0,
+                currency=_NO_CURRENCY,
+                payment_method="none",
+                status=PaymentStatus.CANCELLED,
+                cancel_requested_at=func.platform_now(),
+                concluded_at=func.platform_now(),
+            )
+            .on_conflict_do_nothing(index_elements=[payments.c.order_id])
+            .returning(payments)
+        )
+        return _one((await tx.session.execute(statement)).mappings().one_or_none())
+
     async def conclude(
-        self, payment_id: UUID, outcome: Outcome, *, intent_id: str | None, tx: Transaction
+        self,
+        payment_id: UUID,
+        outcome: Outcome,
+        *,
+        intent_id: str | None,
+        tx: Transaction,
+        from_review: bool = False,
     ) -> Payment | None:
         """confirming → the outcome's state, by a final answer for the stored intent `intent_id`.
 
         With `intent_id` None: from processing while no intent is stored, for what ended before anything could be
-        confirmed. None where the payment is not (any more) in that state: someone else concluded it.
+        confirmed. `from_review`: also from needs_review, if it was never concluded. What was declined where a cancel is
+        recorded is cancelled. None where the payment is not (any more) in that state: someone else concluded it.
         """
         if intent_id is None:
             open_for_it = (payments.c.status == PaymentStatus.PROCESSING) & payments.c.intent_id.is_(None)
         else:
-            open_for_it = (payments.c.status == PaymentStatus.CONFIRMING) & (payments.c.intent_id == intent_id)
+            undecided = payments.c.status == PaymentStatus.CONFIRMING
+            if from_review:
+                reviewed = (payments.c.status == PaymentStatus.NEEDS_REVIEW) & payments.c.concluded_at.is_(None)
+                undecided = or_(undecided, reviewed)
+            open_for_it = undecided & (payments.c.intent_id == intent_id)
         values: dict[str, Any]
         match outcome:
             case Settled():
-                values = {"status": PaymentStatus.SETTLED, "concluded_at": func.platform_now()}
+                values = {"status": PaymentStatus.SETTLED, "reason": None, "concluded_at": func.platform_now()}
             case Declined(reason):
-                values = {"status": PaymentStatus.DECLINED, "reason": reason, "concluded_at": func.platform_now()}
+                cancelled = payments.c.cancel_requested_at.is_not(None)
+                values = {
+                    "status": case(
+                        (cancelled, _status(PaymentStatus.CANCELLED)), else_=_status(PaymentStatus.DECLINED)
+                    ),
+                    "reason": case((cancelled, null()), else_=literal(reason)),
+                    "concluded_at": func.platform_now(),
+                }
             case NotDecidable(reason):
                 values = {"status": PaymentStatus.NEEDS_REVIEW, "reason": reason}
         return await self._move(tx, payment_id, open_for_it, **values)
+
+    async def put_under_review(
+        self, payment_id: UUID, reason: str, *, expected: PaymentStatus, tx: Transaction
+    ) -> Payment | None:
+        """`expected` → needs_review, for what the provider's ledger says otherwise than this table."""
+        found = payments.c.status == expected
+        return await self._move(tx, payment_id, found, status=PaymentStatus.NEEDS_REVIEW, reason=reason)
+
+    async def give_up(self, open_for: timedelta, reason: str, tx: Transaction) -> list[Payment]:
+        """created | processing | confirming → needs_review for those that have been open longer than `open_for`."""
+        statement = (
+            update(payments)
+            .where(_OPEN, payments.c.created_at < func.platform_now() - open_for)
+            .values(status=PaymentStatus.NEEDS_REVIEW, reason=reason)
+            .returning(payments)
+        )
+        return [Payment(**row) for row in (await tx.session.execute(statement)).mappings()]
+
+    async def lock(self, payment_id: UUID, tx: Transaction) -> Payment | None:
+        """The payment, with its row locked until `tx` ends."""
+        statement = select(payments).where(payments.c.id == payment_id).with_for_update()
+        return _one((await tx.session.execute(statement)).mappings().one_or_none())
+
+    async def of_intents(
+        self, intent_ids: Collection[str], payment_ids: Collection[UUID], session: AsyncSession
+    ) -> list[Payment]:
+        """The payments that have stored one of the intents, or have one of the ids."""
+        known = or_(payments.c.intent_id.in_(intent_ids), payments.c.id.in_(payment_ids))
+        return [Payment(**row) for row in (await session.execute(select(payments).where(known))).mappings()]
+
+    async def to_look_at(self, session: AsyncSession, *, open_for: timedelta, at_most: int) -> list[str]:
+        """The stored intents of the oldest payments that have been open for longer than `open_for`, or need review
+        without ever having been concluded.
+        """
+        overdue = _OPEN & (payments.c.created_at < func.platform_now() - open_for)
+        reviewed = (payments.c.status == PaymentStatus.NEEDS_REVIEW) & payments.c.concluded_at.is_(None)
+        statement = select(payments.c.intent_id).where(payments.c.intent_id.is_not(None), or_(overdue, reviewed))
+        rows = await session.execute(statement.order_by(payments.c.created_at).limit(at_most))
+        return [str(intent_id) for intent_id in rows.scalars()]
+
+    async def stored_between(self, session: AsyncSession, *, since: datetime, until: datetime) -> list[str]:
+        """The stored intents of the payments that were made in that time."""
+        made = payments.c.created_at.between(since, until)
+        rows = await session.execute(select(payments.c.intent_id).where(made, payments.c.intent_id.is_not(None)))
+        return [str(intent_id) for intent_id in rows.scalars()]
 
     async def find(self, payment_id: UUID, session: AsyncSession) -> Payment | None:
         """The payment as `session` sees it, unlocked."""
@@ -160,6 +295,10 @@ class PaymentTable:
         if payment is None:
             raise PaymentNotFound(payment_id)
         return payment
+
+
+def _status(status: PaymentStatus) -> ColumnElement[Any]:
+    return literal(status, payments.c.status.type)
 
 
 def _one(row: RowMapping | None) -> Payment | None:

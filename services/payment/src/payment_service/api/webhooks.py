@@ -1,0 +1,29 @@
+"""What the card provider tells. It is a hint: signed, kept by its id, and looked into by a job of our own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Header
+from starlette.requests import Request
+
+from payment_service.domain.payments import CheckService, TakeHint, WebhookRefused, WebhookVerifier
+from service_platform.http import problems_of, public
+
+
+def webhooks_router(checks: CheckService, verifier: WebhookVerifier) -> APIRouter:
+    """`POST /webhooks/card-provider`: without a token, since the provider signs every call, with the time in it."""
+    router = APIRouter(prefix="/webhooks", tags=["webhooks"])
+
+    @router.post(
+        "/card-provider",
+        status_code=204,
+        dependencies=[public("the provider signs each call, and its time")],
+        responses=problems_of(WebhookRefused),
+    )
+    async def take_webhook(
+        request: Request, signature: Annotated[str, Header(alias="Stripe-Signature", max_length=2000)] = ""
+    ) -> None:
+        await checks.take_hint(TakeHint(hint=verifier.verified(await request.body(), signature)))
+
+    return router
