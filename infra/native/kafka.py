@@ -137,7 +137,12 @@ class Kafka:
     def _format(self) -> None:
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         command = [*self._java("-Xmx128m", "-XX:TieredStopAtLevel=1"), "kafka.tools.StorageTool", "format"]
-        command += ["--standalone", "--cluster-id", cluster, "--config", str(self._properties)]
+        command += [
+            "--standalone",
+            f"--cluster-id={cluster}",
+            "--config",
+            str(self._properties),
+        ]  # it may begin with "-"
         # Java reads and writes paths in the locale's encoding.
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8"}
         done = subprocess.run(command, cwd=self._home, env=environment, capture_output=True, text=True, check=False)
