@@ -5,53 +5,16 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import httpx
 import pytest
 
 from world.databases import planted
+from world.jobs import job_of, run_keys, until_status
 from world.processes import family, stopped
-from world.story import PlacedOrder
 from world.waiting import eventually
 from world.world import World
-
-
-@dataclass(frozen=True)
-class Work:
-    """The job that one service does for an order, and how to find it by the order's id."""
-
-    kind: str
-    subject: str  # the id that stands in the job's key
-
-
-WORK = {
-    "payment": Work("payment.capture-payment", "SELECT id FROM payments WHERE order_id::text = $1"),
-    "billing": Work("billing.deliver-invoice", "SELECT id FROM invoices WHERE order_id::text = $1"),
-}
-
-
-async def job_of(world: World, service: str, order: PlacedOrder) -> dict[str, Any] | None:
-    """The job row that `service` has for the order."""
-    subject = await world.databases.value(service, WORK[service].subject, order.id)
-    rows = await world.databases.rows(
-        service, "SELECT * FROM job WHERE kind = $1 AND job_key LIKE $2", WORK[service].kind, f"%{subject}%"
-    )
-    return dict(rows[0]) if subject and rows else None
-
-
-async def until_status(
-    world: World, service: str, order: PlacedOrder, status: str, within: float = 60
-) -> dict[str, Any]:
-    """Wait until the order's job has that status; the row."""
-
-    async def looked() -> dict[str, Any] | None:
-        job = await job_of(world, service, order)
-        return job if job is not None and job["status"] == status else None
-
-    return await eventually(looked, what=f"{service}'s job for order {order.id} is {status}", within=within)
 
 
 async def fail_next(world: World, service: str, times: int) -> None:
@@ -64,14 +27,6 @@ async def fail_next(world: World, service: str, times: int) -> None:
             fault = {"times": times, "outcome": "refuse"}
             answer = await http.post(f"{world.suite.mail_url}/_double/faults", json=fault)
         answer.raise_for_status()
-
-
-async def run_keys(world: World, job: UUID) -> set[int]:
-    """The fencing tokens in the idempotency keys that the provider was shown for this job."""
-    async with httpx.AsyncClient(base_url=world.suite.provider_url, trust_env=False) as http:
-        calls = (await http.get("/_double/ledger", params={"limit": 10_000})).json()["calls"]
-    keys = [call["idempotency_key"] for call in calls if (call["idempotency_key"] or "").startswith(str(job))]
-    return {int(key.rsplit(":", 1)[1]) for key in keys}
 
 
 @pytest.mark.scenario("fenced-job/claim-bumps-token")
