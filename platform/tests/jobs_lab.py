@@ -53,6 +53,7 @@ BRIEF = JobKind(
     name="lab.brief", payload=Script, lease_seconds=0.5, deadline_seconds=60, max_claims=3, backoff_seconds=0.05
 )
 ENDLESS = JobKind(name="lab.endless", payload=Script, deadline_seconds=3600)
+NEWER = JobKind(name="lab.newer", payload=Script)
 
 
 @dataclass(frozen=True)
@@ -137,10 +138,18 @@ class Endless(FencedProcessor[Script]):
     kind = ENDLESS
 
 
+class Newer(FencedProcessor[Script]):
+    kind = NEWER
+
+
+# Processors that only a worker has whose environment asks for them.
+ON_DEMAND = {"LAB_ENDLESS": Endless, "LAB_NEWER": Newer}
+
+
 @contextlib.asynccontextmanager
 async def processors(database: Database) -> AsyncIterator[Sequence[FencedProcessor[Any]]]:
     lab = Lab(database)
-    kinds = [Quick, Short, Brief, *([Endless] if "LAB_ENDLESS" in os.environ else [])]
+    kinds = [Quick, Short, Brief, *(kind for name, kind in ON_DEMAND.items() if name in os.environ)]
     yield [kind([LabStep(lab, "first"), LabStep(lab, "second")]) for kind in kinds]
 
 

@@ -79,6 +79,29 @@ async def test_a_renewal_that_finds_another_run_cancels_the_work_quietly(
     assert await owner.fetchval("SELECT (status, token, error)::text FROM job") == "(running,2,)"
 
 
+async def test_while_it_works_a_run_holds_no_transaction_and_no_lock(
+    database: Database, owner: Owner, root: Owner, runner: JobRunner
+) -> None:
+    job_id = await enqueue(database, Script(first="await", seconds=1.5 * QUICK.lease_seconds), "a")
+    work = asyncio.create_task(runner.run(QUICK.name, job_id))
+    await begun(owner)
+    transactions = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND usename = 'platform_app' AND xact_start IS NOT NULL
+    """
+    locks = """
+        SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+        WHERE d.datname = current_database() AND l.locktype = 'advisory'
+    """
+    looks = []
+    while not work.done():
+        looks.append((await root.fetchval(transactions), await root.fetchval(locks)))
+        await asyncio.wait([work], timeout=0.2)
+
+    assert {held for _, held in looks} == {0}
+    assert [held for held, _ in looks].count(0) > len(looks) / 2, "a renewal may be under way at a few of them"
+
+
 async def test_a_request_to_cancel_ends_the_run_before_its_next_step(
     database: Database, owner: Owner, runner: JobRunner
 ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from jobs_lab import Owner, Script, enqueue, hints, make_effects
+from jobs_lab import NEWER, Owner, Script, enqueue, hints, make_effects, whats
 from jobs_world import Worker, World, until
 from probing import eventually
 
@@ -63,3 +63,19 @@ async def test_a_hint_that_the_broker_handed_to_a_frozen_worker_is_sent_again_so
         frozen.tree(signal.SIGCONT)
         told = "jobs.job.not_claimed"
         await eventually(lambda: told in frozen.log.read_text(), what="the late hint claims nothing", within=20)
+
+
+async def test_a_job_of_a_kind_that_only_newer_workers_know_waits_for_one_of_them(
+    world: World, database: Database, owner: Owner
+) -> None:
+    async with world.dispatching():
+        older = await asyncio.to_thread(world.worker)
+        job_id = await enqueue(database, Script(), "a", kind=NEWER)
+        unknown = "jobs.kind.unknown"
+        await eventually(lambda: unknown in older.log.read_text(), what="a worker that does not know it has its hint")
+        await asyncio.to_thread(world.worker, LAB_NEWER="1")
+        older.process.send_signal(signal.SIGTERM)
+        await eventually(lambda: owner.fetchval(DONE, job_id), what="the job is done", within=30)
+
+    assert await owner.fetchval("SELECT (token, claims)::text FROM job") == "(1,1)"
+    assert await whats(owner) == ["first begins", "first ends", "second begins", "second ends"]

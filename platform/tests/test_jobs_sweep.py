@@ -91,6 +91,23 @@ async def test_a_failed_job_is_sent_when_it_is_due(database: Database, statement
     assert await statements.sweep(limit=10, resend_after_seconds=30) == 1
 
 
+async def test_what_the_sink_notes_late_changes_nothing_of_a_job_that_was_claimed_since(
+    database: Database, statements: JobStatements, owner: Owner
+) -> None:
+    failed, done = await enqueue(database, Script(), "failed"), await enqueue(database, Script(), "done")
+    token = await claim(statements, failed)
+    await statements.fail(failed, expected_token=token, error="no", retry_in_seconds=5, max_claims=3)
+    await statements.complete(done, expected_token=await claim(statements, done))
+    before = await owner.fetch("SELECT * FROM job ORDER BY id")
+
+    await statements.mark_dispatched({failed: 0, done: 0}, resend_after_seconds=30)
+    await statements.mark_dispatched({done: 1}, resend_after_seconds=30)
+
+    assert await owner.fetch("SELECT * FROM job ORDER BY id") == before
+    await shift_clock(owner, 6)
+    assert await statements.sweep(limit=10, resend_after_seconds=30) == 1, "the failed one is sent when it is due"
+
+
 async def test_sweeps_side_by_side_send_each_job_once_and_in_bounded_batches(
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:
