@@ -307,8 +307,8 @@ async def test_under_every_interleaving_each_event_has_one_effect_in_the_order_o
         )
 
     async def pool_value(query: str, *values: object) -> object:
-        async with wide.engine.connect() as connection:
-            return (await connection.exec_driver_sql(query, values)).scalar_one()
+        async with wide.autocommit() as driver:
+            return await driver.fetchval(query, *values)
 
     done = asyncio.Event()
 

@@ -236,9 +236,7 @@ async def test_the_app_role_cannot_write_the_table_but_through_the_functions(
         "ALTER TABLE job DISABLE ROW LEVEL SECURITY",
         "DROP FUNCTION job_complete(uuid, bigint)",
     )
-    async with database.engine.connect() as connection:
-        driver = (await connection.get_raw_connection()).driver_connection
-        assert driver is not None
+    async with database.autocommit() as driver:
         for attempt in attempts:
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await driver.execute(attempt)

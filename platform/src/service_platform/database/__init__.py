@@ -5,6 +5,7 @@ Two more surfaces, for migrations only, so that no running process loads Alembic
 """
 
 from .engine import CommitObserver, Database, DatabaseAddress
+from .pool import PoolExhausted, TransactionLost
 from .transaction import (
     Claim,
     ClaimRefused,
@@ -23,7 +24,9 @@ __all__ = [
     "Database",
     "DatabaseAddress",
     "ExternalCallInTransaction",
+    "PoolExhausted",
     "Transaction",
+    "TransactionLost",
     "TransactionPart",
     "forbid_in_transaction",
     "is_transient",

@@ -6,10 +6,13 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
+import asyncpg
 import orjson
 from sqlalchemy import URL
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.pool import NullPool
 
+from .pool import ConnectionPool
 from .transaction import Claim, Transaction, transaction_is_open
 
 # A process that is stopped or cut off in mid-transaction holds its locks until the server ends the transaction. Who
@@ -57,13 +60,10 @@ class Database:
         self.address = address
         self.application_name = application_name
         self._observers: list[CommitObserver] = []
-        self.engine: AsyncEngine = create_async_engine(
+        engine = create_async_engine(
             address.url(),
-            pool_size=pool_size,
-            max_overflow=0,
-            pool_timeout=30,
-            pool_pre_ping=False,
-            pool_use_lifo=True,
+            poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",
             json_serializer=lambda value: orjson.dumps(value).decode(),
             json_deserializer=orjson.loads,
             connect_args={
@@ -72,6 +72,7 @@ class Database:
                 "server_settings": {"application_name": application_name, "jit": "off", **_LIMITS},
             },
         )
+        self._pool = ConnectionPool(engine, pool_size)
 
     @contextlib.asynccontextmanager
     async def transaction(self, *, claim: Claim | None = None) -> AsyncIterator[Transaction]:
@@ -81,12 +82,20 @@ class Database:
         `ClaimRefused` leaves through here. What was published and enqueued is written last, right before COMMIT.
         """
         with transaction_is_open():
-            async with self.engine.begin() as connection:
+            async with self._pool.connection() as connection:
                 tx = Transaction(connection)
-                if claim is not None:
-                    await claim.acquire(tx)
-                yield tx
-                await tx.flush_parts()
+                try:
+                    await connection.begin()
+                    if claim is not None:
+                        await claim.acquire(tx)
+                    yield tx
+                    await tx.flush_parts()
+                    await connection.commit()
+                except BaseException:
+                    await connection.roll_back()
+                    raise
+                finally:
+                    await connection.detach()
         tx.committed = True
         for observer in self._observers:
             observer(tx)
@@ -94,11 +103,19 @@ class Database:
     @contextlib.asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncSession]:
         """A session for queries, which all see one snapshot. The server refuses every write in it."""
-        async with AsyncSession(self.engine, autoflush=False) as session:
-            _ = await session.connection(
-                execution_options={"postgresql_readonly": True, "isolation_level": "REPEATABLE READ"}
-            )
-            yield session
+        async with self._pool.connection() as connection:
+            try:
+                await connection.begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                yield connection.session()
+            finally:
+                await connection.roll_back()
+                await connection.detach()
+
+    @contextlib.asynccontextmanager
+    async def autocommit(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+        """The driver outside of any transaction: each statement is one of its own, in one round trip."""
+        async with self._pool.connection() as connection:
+            yield connection.driver
 
     def after_commit(self, observer: CommitObserver) -> None:
         """Call `observer` with each committed transaction. For hints only: a crash before the call loses it."""
@@ -106,4 +123,4 @@ class Database:
 
     async def close(self) -> None:
         """Close every connection."""
-        await self.engine.dispose()
+        await self._pool.close()

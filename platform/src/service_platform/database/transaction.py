@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 import asyncpg
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from .pool import PooledConnection
 
 _open_transaction: ContextVar[bool] = ContextVar("fencepost_open_transaction", default=False)
 
@@ -83,8 +85,8 @@ class Transaction:
     committed = False
     """Whether its COMMIT has come back."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
-        self.connection = connection
+    def __init__(self, connection: PooledConnection) -> None:
+        self._connection = connection
         self._session: AsyncSession | None = None
         self._parts: dict[type[TransactionPart], TransactionPart] = {}
 
@@ -92,9 +94,7 @@ class Transaction:
     def session(self) -> AsyncSession:
         """This transaction as a session. Whoever opened the transaction commits it; the session only takes part."""
         if self._session is None:
-            self._session = AsyncSession(
-                self.connection, expire_on_commit=False, autoflush=False, join_transaction_mode="rollback_only"
-            )
+            self._session = self._connection.session()
         return self._session
 
     def part(self, kind: type[PartT]) -> PartT:
@@ -110,20 +110,12 @@ class Transaction:
         return kind in self._parts
 
     async def driver(self) -> asyncpg.Connection[asyncpg.Record]:
-        """The asyncpg connection under the session, inside this same transaction, for hot paths.
-
-        SQLAlchemy's adapter sends BEGIN with its own first statement, so before one this connection would commit
-        each statement by itself: an empty statement opens the transaction then.
-        """
-        driver = (await self.connection.get_raw_connection()).driver_connection
-        assert isinstance(driver, asyncpg.Connection)
-        if not driver.is_in_transaction():
-            await self.connection.exec_driver_sql("SELECT")
-        return driver
+        """The asyncpg connection under the session, inside this same transaction, for hot paths."""
+        return self._connection.driver
 
     async def flush_parts(self) -> None:
         """Write the session, then every part, in the order in which they were first asked for."""
-        if self._session is not None:
-            await self._session.flush()
+        if (session := self._session) is not None and (session.new or session.dirty or session.deleted):
+            await session.flush()
         for part in self._parts.values():
             await part.before_commit(self)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncpg
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError, PoolTimeout)
+from .pool import PoolExhausted
+
+DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError, PoolExhausted)
 """What a lost, restarting or overloaded database looks like to a loop that runs no statements of others."""
 
 _CLASSES = (
@@ -29,7 +30,7 @@ def is_transient(error: BaseException) -> bool:
         return error.connection_invalidated or _state_is_transient(error.orig)
     if isinstance(error, asyncpg.PostgresError):
         return _state_is_transient(error)
-    return isinstance(error, (ConnectionError, PoolTimeout, asyncpg.InterfaceError))
+    return isinstance(error, (ConnectionError, PoolExhausted, asyncpg.InterfaceError))
 
 
 def _state_is_transient(error: BaseException | None) -> bool:

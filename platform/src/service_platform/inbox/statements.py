@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import asyncpg
+
 from service_platform.database import Transaction
 
 
-async def call(tx: Transaction, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+async def call(tx: Transaction, statement: str, *values: Any) -> list[asyncpg.Record]:
     """The rows that `statement` (placeholders $1, $2, …) returns, in `tx`."""
-    return [tuple(row) for row in await tx.connection.exec_driver_sql(statement, values)]
+    driver = await tx.driver()
+    return await driver.fetch(statement, *values)

@@ -7,13 +7,10 @@ fencing token it holds as `expected_token`.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
-
-import asyncpg
 
 from service_platform.database import Database, Transaction
 
@@ -38,11 +35,8 @@ async def advance(tx: Transaction, job_id: UUID, *, step: str, expected_token: i
 
     Raises `JobFencedOut` otherwise.
     """
-    connection = await tx.session.connection()
-    answer = await connection.exec_driver_sql(
-        "SELECT job_advance($1::uuid, $2::text, $3::bigint, $4::float8)", (job_id, step, expected_token, lease_seconds)
-    )
-    if not answer.scalar_one():
+    driver = await tx.driver()
+    if not await driver.fetchval("SELECT job_advance($1, $2, $3, $4)", job_id, step, expected_token, lease_seconds):
         raise JobFencedOut(f"job {job_id}: another run owns it, or it is finished (step {step})")
 
 
@@ -50,13 +44,11 @@ async def insert(
     tx: Transaction, job_id: UUID, *, kind: str, key: str, payload: str, correlation_id: str, traceparent: str | None
 ) -> UUID:
     """Insert the job, unless one has `key`. Returns the id of the key's job: `job_id` exactly when it is new."""
-    connection = await tx.session.connection()
-    answer = await connection.exec_driver_sql(
-        "SELECT job_enqueue($1::uuid, $2::text, $3::text, $4::text, $5::text, $6::text)",
-        (job_id, kind, key, payload, correlation_id, traceparent),
+    driver = await tx.driver()
+    found: UUID = await driver.fetchval(
+        "SELECT job_enqueue($1, $2, $3, $4, $5, $6)", job_id, kind, key, payload, correlation_id, traceparent
     )
-    found: object = answer.scalar_one()
-    return UUID(str(found))
+    return found
 
 
 class JobStatements:
@@ -69,7 +61,7 @@ class JobStatements:
         self, job_id: UUID, *, kind: str, claimed_by: str, lease_seconds: float, max_claims: int
     ) -> ClaimRow | None:
         """Claim the job for `claimed_by`; None when it is not there, not due, finished, or alive elsewhere."""
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             row = await driver.fetchrow(
                 "SELECT status, token, claims, current_step, payload, correlation_id, traceparent"
                 " FROM job_claim($1, $2, $3, $4, $5)",
@@ -79,7 +71,7 @@ class JobStatements:
 
     async def complete(self, job_id: UUID, *, expected_token: int) -> bool:
         """Set the job done. False when the run that holds `expected_token` does not own it any more."""
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             return bool(await driver.fetchval("SELECT job_complete($1, $2)", job_id, expected_token))
 
     async def fail(
@@ -90,7 +82,7 @@ class JobStatements:
         It is cancelled where somebody asked for that. None when the run that holds `expected_token` does not own it
         any more.
         """
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             status = await driver.fetchval(
                 "SELECT job_fail($1, $2, $3, $4, $5)", job_id, expected_token, error, retry_in_seconds, max_claims
             )
@@ -102,19 +94,19 @@ class JobStatements:
 
         It is cancelled where somebody asked for that. None when the run that holds `expected_token` does not own it.
         """
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             status = await driver.fetchval("SELECT job_release($1, $2)", job_id, expected_token)
         assert status in {None, "pending", "cancelled"}
         return status  # type: ignore[no-any-return]
 
     async def review(self, job_id: UUID, *, expected_token: int, reason: str) -> bool:
         """Set the job aside for a person. False when the run that holds `expected_token` does not own it any more."""
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             return bool(await driver.fetchval("SELECT job_review($1, $2, $3)", job_id, expected_token, reason))
 
     async def cancel(self, job_id: UUID, *, expected_token: int) -> bool:
         """End the job as it was asked to. False when nobody asked, or `expected_token` does not own it any more."""
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             return bool(await driver.fetchval("SELECT job_cancel($1, $2)", job_id, expected_token))
 
     async def mark_dispatched(self, tokens: Mapping[UUID, int], *, resend_after_seconds: float) -> None:
@@ -122,27 +114,14 @@ class JobStatements:
 
         The sweep leaves them alone for a growing while; what was claimed since the hint was sent stays as it is.
         """
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             await driver.fetchval(
                 "SELECT job_mark_dispatched($1, $2, $3)", list(tokens), list(tokens.values()), resend_after_seconds
             )
 
     async def sweep(self, *, limit: int, resend_after_seconds: float) -> int:
         """Send the hints of up to `limit` overdue jobs of each sort again; how many that were."""
-        async with self._driver() as driver:
+        async with self._database.autocommit() as driver:
             swept = await driver.fetchval("SELECT job_sweep($1, $2)", limit, resend_after_seconds)
         assert isinstance(swept, int)
         return swept
-
-    @contextlib.asynccontextmanager
-    async def _driver(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-        # No statement goes through SQLAlchemy here, so it opens no transaction: each one commits by itself.
-        async with self._database.engine.connect() as connection:
-            driver = (await connection.get_raw_connection()).driver_connection
-            assert isinstance(driver, asyncpg.Connection)
-            try:
-                yield driver
-            except BaseException:
-                if driver.is_closed():
-                    await connection.invalidate()
-                raise

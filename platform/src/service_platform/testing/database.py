@@ -6,9 +6,10 @@ import contextlib
 from collections.abc import AsyncIterator
 from typing import NoReturn, cast
 
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncSession
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.database import Claim, ClaimRefused, CommitObserver, Database, Transaction
+from service_platform.database.pool import PooledConnection
 from service_platform.database.transaction import transaction_is_open
 
 
@@ -16,7 +17,7 @@ class FakeTransaction(Transaction):
     """Gathers parts as the real one does and writes none of them."""
 
     def __init__(self) -> None:
-        super().__init__(cast("AsyncConnection", _NoServer()))
+        super().__init__(cast("PooledConnection", _NoServer()))
         self._session = cast("AsyncSession", _NoServer())
         self.committed = False
 

@@ -1,0 +1,217 @@
+"""What a transaction leaves, whatever becomes of its block, its connection and its server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import TypeAlias
+
+import asyncpg
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError, InvalidRequestError
+
+from service_platform.database import Database, DatabaseAddress, PoolExhausted, TransactionLost, is_transient
+
+Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+
+_WRITE = "INSERT INTO thing (name) VALUES ('written')"
+_SLEEP = "SELECT pg_sleep(30)"
+
+
+@pytest.fixture
+async def one(database: Database, owner: Owner) -> AsyncIterator[Database]:
+    """A database with a table to write to, and one connection: whatever a transaction leaves, the next one meets."""
+    await owner.execute("CREATE TABLE IF NOT EXISTS thing (name text UNIQUE)")
+    await owner.execute("TRUNCATE thing")
+    await owner.execute(f"GRANT SELECT, INSERT ON thing TO {database.address.user}")
+    narrow = Database(database.address, application_name="narrow", pool_size=1)
+    yield narrow
+    await narrow.close()
+
+
+async def written(owner: Owner) -> int:
+    count: int = await owner.fetchval("SELECT count(*) FROM thing")
+    return count
+
+
+async def backend(database: Database) -> int:
+    async with database.autocommit() as driver:
+        pid: int = await driver.fetchval("SELECT pg_backend_pid()")
+    return pid
+
+
+async def test_driver_and_session_write_in_one_transaction(one: Database, owner: Owner) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with one.transaction() as tx:
+            await tx.session.execute(text("INSERT INTO thing VALUES ('session')"))
+            await (await tx.driver()).execute("INSERT INTO thing VALUES ('driver')")
+            raise ZeroDivisionError
+    assert await written(owner) == 0
+    async with one.transaction() as tx:
+        await (await tx.driver()).execute("INSERT INTO thing VALUES ('driver')")
+        await tx.session.execute(text("INSERT INTO thing VALUES ('session')"))
+        assert await written(owner) == 0
+    assert await written(owner) == 2
+    assert tx.committed
+
+
+@pytest.mark.parametrize("over", ["driver", "session"])
+async def test_a_swallowed_database_error_is_no_commit(one: Database, owner: Owner, over: str) -> None:
+    with pytest.raises(TransactionLost):
+        async with one.transaction() as tx:
+            await (await tx.driver()).execute(_WRITE)
+            with pytest.raises((asyncpg.PostgresError, DBAPIError)):
+                if over == "driver":
+                    await (await tx.driver()).execute(_WRITE)
+                else:
+                    await tx.session.execute(text(_WRITE))
+    assert not tx.committed
+    assert await written(owner) == 0
+
+
+async def test_a_session_that_rolls_back_is_no_commit(one: Database, owner: Owner) -> None:
+    with pytest.raises(TransactionLost):
+        async with one.transaction() as tx:
+            await tx.session.execute(text(_WRITE))
+            await tx.session.rollback()
+    assert not tx.committed
+    assert await written(owner) == 0
+
+
+async def test_a_session_cannot_commit(one: Database, owner: Owner) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with one.transaction() as tx:
+            await tx.session.execute(text(_WRITE))
+            await tx.session.commit()
+            raise ZeroDivisionError
+    assert await written(owner) == 0
+
+
+async def test_what_fails_in_a_savepoint_leaves_the_rest(one: Database, owner: Owner) -> None:
+    async with one.transaction() as tx:
+        await tx.session.execute(text(_WRITE))
+        with pytest.raises(DBAPIError):
+            async with tx.session.begin_nested():
+                await tx.session.execute(text("INSERT INTO thing VALUES ('never')"))
+                await tx.session.execute(text(_WRITE))
+    assert await owner.fetch("SELECT name FROM thing") == [("written",)]
+
+
+async def test_a_session_is_of_no_use_after_its_transaction(one: Database, owner: Owner) -> None:
+    async with one.transaction() as tx:
+        await tx.session.execute(text("SELECT 1"))
+    async with one.read() as reading:
+        await reading.execute(text("SELECT 1"))
+    for session in (tx.session, reading):
+        with pytest.raises(InvalidRequestError):
+            await session.execute(text(_WRITE))
+    assert await written(owner) == 0
+
+
+async def test_a_read_sees_one_snapshot_and_cannot_write(one: Database, owner: Owner) -> None:
+    async with one.read() as session:
+        assert (await session.execute(text("SELECT count(*) FROM thing"))).scalar_one() == 0
+        await owner.execute(_WRITE)
+        assert (await session.execute(text("SELECT count(*) FROM thing"))).scalar_one() == 0
+    with pytest.raises(DBAPIError, match="read-only"):
+        async with one.read() as session:
+            await session.execute(text("INSERT INTO thing VALUES ('read')"))
+    async with one.transaction() as tx:
+        await tx.session.execute(text("INSERT INTO thing VALUES ('after')"))
+    assert await written(owner) == 2
+
+
+async def test_a_connection_is_used_again(one: Database) -> None:
+    first = await backend(one)
+    async with one.transaction() as tx:
+        await tx.session.execute(text("SELECT 1"))
+    with pytest.raises(ZeroDivisionError):
+        async with one.transaction() as tx:
+            await (await tx.driver()).execute("SELECT 1")
+            raise ZeroDivisionError
+    async with one.read() as session:
+        assert (await session.execute(text("SELECT pg_backend_pid()"))).scalar_one() == first
+    assert await backend(one) == first
+
+
+async def test_a_cancelled_transaction_is_rolled_back_at_once(one: Database, owner: Owner) -> None:
+    waiting = asyncio.Event()
+
+    async def held_up() -> None:
+        async with one.transaction() as tx:
+            driver = await tx.driver()
+            await driver.execute(_WRITE)
+            waiting.set()
+            await driver.execute(_SLEEP)
+
+    task = asyncio.create_task(held_up())
+    await waiting.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    async with asyncio.timeout(5):
+        await owner.execute(_WRITE)  # it would wait for the other's row
+        async with one.transaction() as tx:
+            await (await tx.driver()).execute("INSERT INTO thing VALUES ('next')")
+    assert await written(owner) == 2
+
+
+async def test_a_connection_that_its_server_has_ended_is_replaced(one: Database, root: Owner, owner: Owner) -> None:
+    first = await backend(one)
+    await root.execute("SELECT pg_terminate_backend($1, 5000)", first)
+    with_it = [error for error in [await failure(one)] if error is not None]
+    assert all(is_transient(error) for error in with_it)  # one that had not been noticed yet may fail once
+    assert await backend(one) != first
+
+    ended = await backend(one)
+    with pytest.raises(Exception) as lost:
+        async with one.transaction() as tx:
+            await tx.session.execute(text(_WRITE))
+            await root.execute("SELECT pg_terminate_backend($1, 5000)", ended)
+            await tx.session.execute(text("INSERT INTO thing VALUES ('too late')"))
+    assert is_transient(lost.value)
+    assert await failure(one) is None
+    assert await written(owner) == 0
+
+
+async def failure(database: Database) -> Exception | None:
+    try:
+        async with database.transaction() as tx:
+            await tx.session.execute(text("SELECT 1"))
+    except Exception as error:
+        return error
+    return None
+
+
+async def test_whoever_waits_too_long_for_a_connection_is_told_so(database: Database) -> None:
+    narrow = Database(database.address, application_name="narrow", pool_size=1)
+    narrow._pool._wait_seconds = 0.1
+    async with narrow.transaction():
+
+        async def second() -> None:
+            async with narrow.autocommit():
+                pass
+
+        with pytest.raises(PoolExhausted) as exhausted:
+            await asyncio.create_task(second())
+    assert is_transient(exhausted.value)
+    await narrow.close()
+
+
+async def test_more_transactions_than_connections_take_turns(one: Database) -> None:
+    async def some() -> int:
+        async with one.transaction() as tx:
+            return int((await tx.session.execute(text("SELECT pg_backend_pid()"))).scalar_one())
+
+    assert len(set(await asyncio.gather(*(asyncio.create_task(some()) for _ in range(20))))) == 1
+
+
+async def test_a_server_that_is_not_there_costs_no_connection(app_address: DatabaseAddress) -> None:
+    away = Database(replace(app_address, port=1), application_name="away", pool_size=1)
+    for _ in range(3):
+        with pytest.raises(OSError, match="Connect"):
+            async with away.transaction():
+                pass
+    await away.close()
