@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from .lab import Lab, connect
 
-INSERT_EFFECT = "INSERT INTO bench_effect (seq, aggregate, amount_minor) VALUES (:seq, :aggregate, :amount_minor)"
+INSERT_EFFECT = "INSERT INTO bench_effect (seq, aggregate, amount_minor) VALUES ($1, $2, $3)"
+INSERT_EFFECT_BY_NAME = (
+    "INSERT INTO bench_effect (seq, aggregate, amount_minor) VALUES (:seq, :aggregate, :amount_minor)"
+)
 
 _CREATE = """
     DROP TABLE IF EXISTS bench_effect;

@@ -11,7 +11,7 @@ from structlog.testing import capture_logs
 
 from service_platform.http import public
 from service_platform.http.edge import SECURITY_HEADERS
-from service_platform.telemetry import carrier, configure_tracing, correlation_id
+from service_platform.telemetry import carrier, correlation_id
 
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -44,7 +44,6 @@ def echoing() -> APIRouter:
 
 @pytest.fixture
 async def client(tmp_path: Path):
-    configure_tracing("test")
     async with client_of(app_with(tmp_path, things(), echoing())) as client:
         yield client
 

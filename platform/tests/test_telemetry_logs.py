@@ -12,7 +12,6 @@ import logging
 from service_platform.telemetry import *
 class Event(LogEvent):
     HAPPENED = "test.it.happened"
-configure_tracing("order")
 configure_logging("order", "relay", secrets=["hunter2-hunter2", 'quo"ted-secret'])
 log = get_logger()
 """

@@ -26,6 +26,7 @@ from .rounds import Take, in_rounds
 
 NAME = "consuming"
 ENGINE = "engine"
+OVER_SESSION = "engine, row over a session"
 ONE_PARTITION = "engine, 1 partition"
 ONE_AT_A_TIME = "engine, 1 partition, 1 at a time"
 BARE = "limit: bare asyncpg"
@@ -44,11 +45,15 @@ async def measure(lab: Lab, contestants: Sequence[Contestant], plan: Plan, resul
 
 
 def takes(lab: Lab, ours: Fencepost, plan: Plan) -> list[Take]:
-    """The engine on three partitions and on one, one at a time on one, and the same statements without an engine."""
+    """The engine on three partitions and on one, one at a time on one, and the same statements without an engine.
+
+    Its business row goes over the transaction's driver, as the limit's does; once over its SQLAlchemy session.
+    """
     many, few = plan.messages, max(100, plan.messages // 5)
     return [
         Take(BARE, partial(_bare, lab, many)),
         Take(ENGINE, partial(_engine, lab, ours, many, PARTITIONS)),
+        Take(OVER_SESSION, partial(_engine, lab, ours, many, PARTITIONS, write_over="session")),
         Take(ONE_PARTITION, partial(_engine, lab, ours, many, 1)),
         Take(ONE_AT_A_TIME, partial(_engine, lab, ours, few, 1, connections=1)),
         Take(FROM_COMMIT, partial(_from_commit, lab, ours, plan.flow_seconds)),
@@ -89,14 +94,21 @@ async def _bare(lab: Lab, messages: int) -> Figures:
 
 
 async def _engine(
-    lab: Lab, ours: Fencepost, messages: int, partitions: int, *, connections: int | None = None
+    lab: Lab,
+    ours: Fencepost,
+    messages: int,
+    partitions: int,
+    *,
+    connections: int | None = None,
+    write_over: str = "driver",
 ) -> Figures:
     source, effects = lab.make_topic(partitions), Effects(lab)
     await effects.open()
     consumer: Running | None = None
     try:
         await _fill(lab, ours, source, messages)
-        consumer = _start(lab, source, **({"DATABASE_POOL_SIZE": str(connections)} if connections else {}))
+        pool = {"DATABASE_POOL_SIZE": str(connections)} if connections else {}
+        consumer = _start(lab, source, WRITE_OVER=write_over, **pool)
         costs = Costs.now(lab, [consumer])
         await _all_in_effect(effects, messages, [consumer])
         spent = costs.until_now(lab, [consumer])
@@ -171,7 +183,8 @@ async def _all_in_effect(effects: Effects, count: int, processes: Sequence[Runni
 
 def _start(lab: Lab, source: str, **environment: str) -> Running:
     beat = lab.settings.logs / f"{source}-consumer.health"
-    env = {**_consumer(lab).env, "MEASURED_SOURCE": source, "HEALTH_FILE": str(beat), **environment}
+    told = {"MEASURED_SOURCE": source, "WRITE_OVER": "driver", "HEALTH_FILE": str(beat)}
+    env = {**_consumer(lab).env, **told, **environment}
     program = Program((sys.executable, str(PROGRAMS / "consume.py")), env, ready=heartbeat(beat))
     return Running(program, lab.log_of("consume"))
 

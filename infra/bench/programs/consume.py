@@ -1,6 +1,7 @@
 """A consumer process as the suite composes it, with one consumer that writes one business row an event.
 
-Told by MEASURED_SOURCE whose events to consume, and by NOTES, if it is there, where to write when each took effect.
+Told by MEASURED_SOURCE whose events to consume, by WRITE_OVER whether its row goes over the transaction's driver or its
+session, and by NOTES, if it is there, where to write when each took effect.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import ClassVar
 
 from sqlalchemy import text
 
-from bench.effects import INSERT_EFFECT
+from bench.effects import INSERT_EFFECT, INSERT_EFFECT_BY_NAME
 from bench.workload import Measured, measured_by
 from service_platform.bootstrap import open_database, run_consumers
 from service_platform.database import Database
@@ -31,15 +32,20 @@ class WriteEffect(Consumer[Measured]):
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._insert = text(INSERT_EFFECT)
+        self._insert = text(INSERT_EFFECT_BY_NAME)
+        self._over_session = os.environ["WRITE_OVER"] == "session"
         self.committed: list[tuple[int, int]] = []
 
     async def handle(self, delivery: Delivery[Measured]) -> None:
         event = delivery.event
         async with self._database.transaction(claim=delivery.claim) as tx:
-            await tx.session.execute(
-                self._insert, {"seq": event.seq, "aggregate": event.aggregate, "amount_minor": event.amount_minor}
-            )
+            if self._over_session:
+                await tx.session.execute(
+                    self._insert, {"seq": event.seq, "aggregate": event.aggregate, "amount_minor": event.amount_minor}
+                )
+            else:
+                driver = await tx.driver()
+                await driver.fetch(INSERT_EFFECT, event.seq, event.aggregate, event.amount_minor)
         self.committed.append((event.seq, time.monotonic_ns()))
 
     async def write_notes(self) -> None:

@@ -16,7 +16,6 @@ from bench.workload import Row, rows
 from service_platform.database import DatabaseAddress
 
 _CLAIM = "SELECT inbox_claim('order.write-effect', 'bench-bare', $1, $2)"
-_EFFECT = INSERT_EFFECT.replace(":seq", "$1").replace(":aggregate", "$2").replace(":amount_minor", "$3")
 
 
 async def main() -> None:
@@ -37,7 +36,7 @@ async def consume(address: DatabaseAddress, left: Iterator[Row]) -> None:
         password=address.password,
         server_settings={"jit": "off"},
     )
-    claim, effect = await connection.prepare(_CLAIM), await connection.prepare(_EFFECT)
+    claim, effect = await connection.prepare(_CLAIM), await connection.prepare(INSERT_EFFECT)
     for row in left:
         async with connection.transaction():
             if await claim.fetchval(row.aggregate, uuid4()) != "claimed":

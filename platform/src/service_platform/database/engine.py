@@ -82,20 +82,23 @@ class Database:
         `ClaimRefused` leaves through here. What was published and enqueued is written last, right before COMMIT.
         """
         with transaction_is_open():
-            async with self._pool.connection() as connection:
-                tx = Transaction(connection)
+            connection = await self._pool.borrow()
+            tx = Transaction(connection)
+            try:
+                await connection.begin()
+                if claim is not None:
+                    await claim.acquire(tx)
+                yield tx
+                await tx.flush_parts()
+                await connection.commit()
+            except BaseException:
+                await connection.roll_back()
+                raise
+            finally:
                 try:
-                    await connection.begin()
-                    if claim is not None:
-                        await claim.acquire(tx)
-                    yield tx
-                    await tx.flush_parts()
-                    await connection.commit()
-                except BaseException:
-                    await connection.roll_back()
-                    raise
-                finally:
                     await connection.detach()
+                finally:
+                    await self._pool.give_back(connection)
         tx.committed = True
         for observer in self._observers:
             observer(tx)

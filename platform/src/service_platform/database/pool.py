@@ -46,13 +46,8 @@ class PooledConnection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next transaction can have it."""
-        return not (
-            self.driver.is_closed()
-            or self.driver.is_in_transaction()
-            or self._connection.invalidated
-            or self._session is not None
-        )
+        """Whether the next transaction can have it. SQLAlchemy closes the driver of a connection that it gives up."""
+        return not (self.driver.is_closed() or self.driver.is_in_transaction() or self._session is not None)
 
     def session(self) -> AsyncSession:
         """The open transaction as a session, which takes part in it and can roll it back, but not commit it."""
@@ -123,18 +118,31 @@ class ConnectionPool:
 
     @contextlib.asynccontextmanager
     async def connection(self) -> AsyncIterator[PooledConnection]:
-        """Borrow one. Raises `PoolExhausted` when none came free within `wait_seconds`."""
-        await self._wait_for_turn()
-        connection = None
+        """Borrow one for a block. Raises `PoolExhausted` when none came free within `wait_seconds`."""
+        connection = await self.borrow()
         try:
-            connection = await self._take_idle() or await PooledConnection.open(self._engine)
             yield connection
         finally:
-            try:
-                if connection is not None:
-                    await self._take_back(connection)
-            finally:
-                self._lendable.release()
+            await self.give_back(connection)
+
+    async def borrow(self) -> PooledConnection:
+        """Borrow one, to be given back whatever happens. Raises as `connection` does."""
+        await self._wait_for_turn()
+        try:
+            return await self._take_idle() or await PooledConnection.open(self._engine)
+        except BaseException:
+            self._lendable.release()
+            raise
+
+    async def give_back(self, connection: PooledConnection) -> None:
+        """Keep it for the next one if it is fit for that."""
+        try:
+            if connection.is_idle and not self._is_closed:
+                self._idle.append(connection)
+            else:
+                await connection.discard()
+        finally:
+            self._lendable.release()
 
     async def close(self) -> None:
         """Close those that are not lent now; the others follow when they come back."""
@@ -161,9 +169,3 @@ class ConnectionPool:
                 return connection
             await connection.discard()
         return None
-
-    async def _take_back(self, connection: PooledConnection) -> None:
-        if connection.is_idle and not self._is_closed:
-            self._idle.append(connection)
-        else:
-            await connection.discard()

@@ -43,7 +43,13 @@ def text_headers(message: Message) -> dict[str, str]:
 
 def text_of(raw: bytes | None) -> str:
     """UTF-8, with an escape (`\\xff`, `\\x00`) for each byte that is none or that no text column takes."""
-    return (raw or b"").decode("utf-8", "backslashreplace").replace("\0", "\\x00")
+    if not raw:
+        return ""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        text = raw.decode("utf-8", "backslashreplace")
+    return text.replace("\0", "\\x00") if "\0" in text else text
 
 
 def origin(message: Message) -> str:

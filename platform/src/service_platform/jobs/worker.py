@@ -18,7 +18,7 @@ from celery.exceptions import CPendingDeprecationWarning, SecurityWarning
 
 from service_platform.database import Database
 from service_platform.settings import ServiceSettings
-from service_platform.telemetry import configure_logging, configure_tracing, get_logger
+from service_platform.telemetry import configure_logging, get_logger
 
 from .broker import RUN_TASK, broker_of, celery_app
 from .child import ChildProcess, Processors
@@ -51,7 +51,6 @@ def run_worker(settings: ServiceSettings, processors: Processors, *, drain_secon
     Raises `DeadlineBeyondVisibility` for a job kind that the broker would deliver twice.
     """
     configure_logging(settings.service_name, "worker", level=settings.log_level, secrets=settings.secret_values())
-    configure_tracing(settings.service_name)
     # We chose; Celery announces another default for its next version, at every connection. It warns root of pickle,
     # which we do not accept.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning, module="celery")

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 
 from service_platform.settings import ServiceSettings
-from service_platform.telemetry import Heartbeat, LogEvent, configure_logging, configure_tracing, get_logger
+from service_platform.telemetry import Heartbeat, LogEvent, configure_logging, get_logger
 
 from .work import Body
 
@@ -54,7 +54,6 @@ def run_process(
     the signal, whatever it is doing.
     """
     configure_logging(settings.service_name, kind, level=settings.log_level, secrets=settings.secret_values())
-    configure_tracing(settings.service_name)
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         code = runner.run(_supervise(settings, body, ready, stop_within_seconds))
     sys.exit(code)

@@ -3,7 +3,7 @@
 from .correlation import correlation_id, correlation_scope, new_correlation_id
 from .heartbeat import Heartbeat, write_heartbeat
 from .logs import LogEvent, Logger, configure_logging, get_logger
-from .tracing import carrier, configure_tracing, restore, span, trace_id
+from .tracing import carrier, restore, span, trace_id
 
 __all__ = [
     "Heartbeat",
@@ -11,7 +11,6 @@ __all__ = [
     "Logger",
     "carrier",
     "configure_logging",
-    "configure_tracing",
     "correlation_id",
     "correlation_scope",
     "get_logger",

@@ -62,10 +62,11 @@ def configure_logging(
         _blot_sensitive,
     ]
     render = _Renderer([secret for secret in secrets if len(secret) >= _SHORTEST_BLOTTED])
+    output = structlog.BytesLogger((to or sys.stdout).buffer)
     structlog.configure(
         processors=[*shared, render.as_bytes],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.BytesLoggerFactory((to or sys.stdout).buffer),
+        logger_factory=lambda *_: output,  # one for all: it is asked for at every call, also of what is not logged
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(to or sys.stdout)

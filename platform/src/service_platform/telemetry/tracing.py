@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import random
 from collections.abc import Iterator, Mapping
 
 from opentelemetry import context, trace
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 _propagator = TraceContextTextMapPropagator()
 _tracer = trace.get_tracer("service_platform")
-
-
-def configure_tracing(service: str) -> None:
-    """Make trace ids in this process.
-
-    Nothing is exported yet, so spans are not recorded and cost next to nothing, while their ids travel. A process
-    that sets a provider of its own before (an exporter, an agent) keeps it.
-    """
-    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
-        provider = TracerProvider(sampler=ALWAYS_OFF, resource=Resource({"service.name": service}))
-        trace.set_tracer_provider(provider)
 
 
 def carrier() -> dict[str, str]:
@@ -48,9 +35,33 @@ def restore(headers: Mapping[str, str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def span(name: str, attributes: Mapping[str, str | int | bool] | None = None) -> Iterator[None]:
-    """A span around a block, child of the current one, or the root of a new trace. Never give it personal data."""
-    with _tracer.start_as_current_span(name, attributes=attributes):
+    """A span around a block, child of the current one, or the root of a new trace. Never give it personal data.
+
+    Nothing is exported yet: as long as the process has set no tracer provider (an exporter, an agent), spans are not
+    recorded, and only their ids travel.
+    """
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        with _tracer.start_as_current_span(name, attributes=attributes):
+            yield
+        return
+    token = context.attach(trace.set_span_in_context(_unrecorded()))
+    try:
         yield
+    finally:
+        context.detach(token)
+
+
+def _unrecorded() -> trace.Span:
+    """A span that is ids and nothing else. The SDK's takes ten times as long, once for every message."""
+    parent = trace.get_current_span().get_span_context()
+    return trace.NonRecordingSpan(
+        trace.SpanContext(
+            trace_id=parent.trace_id if parent.is_valid else random.getrandbits(128),
+            span_id=random.getrandbits(64),
+            is_remote=False,
+            trace_state=parent.trace_state,
+        )
+    )
 
 
 def trace_id() -> str | None:
