@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
+import asyncpg
 import pytest
 from ledger_lab import SERVICE, Deliveries, Owner, incoming
 from sqlalchemy import text
