@@ -37,9 +37,8 @@ async def claimed(statements: JobStatements, job_id: UUID, max_claims: int = 3) 
 
 
 async def asked_to_cancel(database: Database, job_id: UUID) -> str | None:
-    async with database.engine.begin() as connection:
-        answer = await connection.exec_driver_sql("SELECT job_request_cancel($1, 'no longer wanted')", (job_id,))
-        status: str | None = answer.scalar_one()
+    async with database.autocommit() as driver:
+        status: str | None = await driver.fetchval("SELECT job_request_cancel($1, 'no longer wanted')", job_id)
     return status
 
 

@@ -111,8 +111,8 @@ async def test_two_runs_at_once_cancel_each_order_once(order_database: Database)
 async def test_a_run_does_not_wait_for_an_order_that_somebody_holds(order_database: Database) -> None:
     held, free = await placed(order_database), await placed(order_database)
     await aged(order_database, held.id, free.id, by=timedelta(hours=2))
-    async with order_database.engine.begin() as holder:
-        await holder.execute(text("SELECT FROM orders WHERE id = :id FOR UPDATE"), {"id": held.id})
+    async with order_database.autocommit() as holder, holder.transaction():
+        await holder.execute("SELECT FROM orders WHERE id = $1 FOR UPDATE", held.id)
         async with asyncio.timeout(20):
             assert await expire(order_database) == 1
     assert (await shown(order_database, held.id)).status == "pending_payment"
