@@ -171,7 +171,8 @@ async def _refund_keys(lab: PaymentLab) -> list[str]:
 
 async def _write(lab: PaymentLab, payment_id: object, amount_minor: int) -> None:
     async with lab.database.transaction() as tx:
-        await tx.connection.exec_driver_sql(
+        connection = await tx.session.connection()
+        await connection.exec_driver_sql(
             "INSERT INTO refunds (id, payment_id, amount_minor, reason, status)"
             " VALUES ($1, $2, $3, 'requested', 'reserved')",
             (uuid4(), payment_id, amount_minor),
