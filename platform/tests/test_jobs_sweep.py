@@ -124,6 +124,22 @@ async def test_sweeps_side_by_side_send_each_job_once_and_in_bounded_batches(
     assert {await hints(owner, job_id) for job_id in ids} == {2}
 
 
+async def test_neither_sweep_nor_sink_waits_for_a_row_that_somebody_holds(
+    database: Database, statements: JobStatements, owner: Owner
+) -> None:
+    held, free = await enqueue(database, Script(), "held"), await enqueue(database, Script(), "free")
+    await statements.mark_dispatched({held: 0, free: 0}, resend_after_seconds=30)
+    await shift_clock(owner, 31)
+
+    async with owner.transaction():
+        await owner.execute("SELECT FROM job WHERE id = $1 FOR UPDATE", held)
+        async with asyncio.timeout(10):
+            assert await statements.sweep(limit=10, resend_after_seconds=30) == 1
+            await statements.mark_dispatched({held: 0, free: 0}, resend_after_seconds=30)
+
+    assert (await hints(owner, held), await hints(owner, free)) == (1, 2)
+
+
 async def test_the_hint_it_sends_carries_what_the_first_one_did(
     database: Database, statements: JobStatements, owner: Owner
 ) -> None:
