@@ -46,15 +46,23 @@ SETTLED = SettledHalf(
 REFUNDED_AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
+def delivery(source: str) -> InboxClaim:
+    """The claim of an event that was never delivered before.
+
+    Its key is its own: deliveries of one key wait for each other, and these here meet at the order's row.
+    """
+    return InboxClaim("billing.test", source, uuid4().hex, uuid4())
+
+
 def record_placed(order_id: UUID, placed: PlacedHalf = PLACED) -> RecordPlacedOrder:
     return RecordPlacedOrder(
-        claim=InboxClaim("billing.test", "order", "key", uuid4()), order_id=order_id, placed=placed
+        claim=delivery("order"), order_id=order_id, placed=placed
     )
 
 
 def record_settled(order_id: UUID, settled: SettledHalf | None = None) -> RecordSettledPayment:
     return RecordSettledPayment(
-        claim=InboxClaim("billing.test", "payment", "key", uuid4()),
+        claim=delivery("payment"),
         order_id=order_id,
         settled=settled or replace(SETTLED, payment_id=uuid4()),
     )
@@ -66,8 +74,7 @@ def record_refund(
     refund = Refund(
         refund_id=refund_id or uuid4(), amount_minor=amount_minor, currency=currency, refunded_at=REFUNDED_AT
     )
-    claim = InboxClaim("billing.test", "payment", "key", uuid4())
-    return RecordRefund(claim=claim, order_id=order_id, refund=refund)
+    return RecordRefund(claim=delivery("payment"), order_id=order_id, refund=refund)
 
 
 async def issued(database: Database, placed: PlacedHalf = PLACED) -> InvoiceView:

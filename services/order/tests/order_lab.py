@@ -45,8 +45,11 @@ def key(text: str | None = None, *, subject: str = "ann", body: str = "same") ->
 
 
 def delivery(consumer: str = "order.test", source: str = "payment") -> InboxClaim:
-    """The claim of an event that was never delivered before."""
-    return InboxClaim(consumer, source, "key", uuid4())
+    """The claim of an event that was never delivered before.
+
+    Its key is its own: deliveries of one key wait for each other, and these here meet at the order's row.
+    """
+    return InboxClaim(consumer, source, uuid4().hex, uuid4())
 
 
 def place_order(**changes: Any) -> PlaceOrder:
