@@ -55,9 +55,7 @@ def delivery(source: str) -> InboxClaim:
 
 
 def record_placed(order_id: UUID, placed: PlacedHalf = PLACED) -> RecordPlacedOrder:
-    return RecordPlacedOrder(
-        claim=delivery("order"), order_id=order_id, placed=placed
-    )
+    return RecordPlacedOrder(claim=delivery("order"), order_id=order_id, placed=placed)
 
 
 def record_settled(order_id: UUID, settled: SettledHalf | None = None) -> RecordSettledPayment:
