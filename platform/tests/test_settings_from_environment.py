@@ -136,5 +136,11 @@ def test_the_owner_role_is_only_there_when_its_password_is(start) -> None:
     assert (owner.user, owner.password) == ("order_owner", "o")
 
 
+def test_jobs_that_are_forgotten_before_the_event_that_they_came_from_stop_the_start(start) -> None:
+    assert "JOB_RETENTION_DAYS" in start(DEVELOPMENT | {"INBOX_RETENTION_DAYS": "31"})
+    settings = start(DEVELOPMENT | {"INBOX_RETENTION_DAYS": "31", "JOB_RETENTION_DAYS": "31"})
+    assert settings.job_retention_days == 31
+
+
 def test_the_broker_address_quotes_its_password(start) -> None:
     assert start(DEVELOPMENT).redis_url() == "redis://:redis%3Apass%2Fword%401@127.0.0.1:6379/0"
