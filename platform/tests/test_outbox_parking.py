@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,7 +22,8 @@ from outbox_lab import (
 from probing import eventually
 
 from service_platform.database import Database
-from service_platform.outbox import Delivered, RowNotParked, discard, release
+from service_platform.outbox import Delivered, OutboxRow, RowNotParked, SinkUnavailable, discard, release
+from service_platform.outbox.relay_pass import MAX_TRIES
 
 
 async def test_many_suspects_do_not_wait_for_each_other(database: Database, owner: Owner) -> None:
@@ -60,6 +62,50 @@ async def test_a_held_key_of_one_consumer_does_not_hold_the_same_key_of_another(
         await publish(database, "k/e2", destination="events.order.dlq")
         await all_sent(owner)
     assert sorted(sink.taken) == ["k/e1", "k/e2"]
+
+
+async def test_a_held_key_of_one_channel_does_not_hold_the_same_key_of_the_other(
+    database: Database, owner: Owner
+) -> None:
+    kafka, celery = ScriptedSink(), ScriptedSink()
+    kafka.answer = refuse("k/bad")
+    await publish(database, "k/bad", destination="order")
+    async with relaying(database, kafka, poll_seconds=0.05), relaying(database, celery, channel="celery"):
+        await eventually(lambda: parked(owner), what="the bad one is parked")
+        await publish(database, "k/job", destination="order", channel="celery")
+        await all_sent(owner)
+    assert celery.taken == ["k/job"]
+
+
+async def test_an_outage_is_no_verdict_on_a_suspect(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+    outages: list[str] = []
+
+    def away_for_one_alone(rows: Sequence[OutboxRow]) -> Delivered:
+        if len(rows) > 1:
+            return Delivered(frozenset(), {row.position: "in company" for row in rows})
+        if len(outages) < 2 * MAX_TRIES:
+            outages.append(name_of(rows[0]))
+            raise SinkUnavailable("broker away")
+        return acknowledge(rows)
+
+    sink.answer = away_for_one_alone
+    await publish(database, "k1/e1", "k2/e1")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await all_sent(owner, within=30)
+    assert sink.probes >= len(outages) > MAX_TRIES, "after each the relay waited until the broker answered"
+
+
+async def test_only_a_suspect_is_judged_and_its_first_refusal_stays(database: Database, owner: Owner) -> None:
+    await publish(database, "k1/pending", "k2/suspect", "k3/parked")
+    await owner.execute("SELECT outbox_mark_suspect(ARRAY[2, 3], ARRAY['first', 'first'])")
+    await owner.execute("SELECT outbox_refuse(3, 'alone', 1::smallint, '0 s')")
+    before = await owner.fetch("SELECT * FROM outbox_queue ORDER BY position")
+    await owner.execute("SELECT outbox_mark_suspect(ARRAY[2, 3], ARRAY['second', 'second'])")
+    for position in (1, 3):
+        assert await owner.fetchval("SELECT outbox_refuse($1, 'again', 1::smallint, '1 h')", position) is None
+    assert await owner.fetch("SELECT * FROM outbox_queue ORDER BY position") == before
+    assert await parked(owner) == ["k3/parked"]
 
 
 async def test_a_suspect_that_gets_through_alone_is_sent_before_its_followers(database: Database, owner: Owner) -> None:

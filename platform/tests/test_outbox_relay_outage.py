@@ -52,6 +52,20 @@ async def test_an_outage_parks_nothing_burns_no_try_and_holds_no_transaction(
     assert sorted(sink.taken) == [f"k{n}/e1" for n in range(5)]
 
 
+async def test_a_broker_that_is_away_is_not_asked_in_a_spin(database: Database, owner: Owner) -> None:
+    sink = ScriptedSink()
+
+    def away(_rows: Sequence[OutboxRow]) -> Delivered:
+        raise SinkUnavailable("broker away")
+
+    sink.answer, sink.is_away = away, True
+    await publish(database, "k/e1")
+    started = time.monotonic()
+    async with relaying(database, sink, poll_seconds=0.01):
+        await eventually(lambda: sink.probes, until=lambda n: n >= 6, what="the broker is asked again")
+    assert time.monotonic() - started > 6 * 0.05
+
+
 async def test_one_absent_destination_does_not_stop_the_others(database: Database, owner: Owner) -> None:
     sink = ScriptedSink()
     sends: list[float] = []
