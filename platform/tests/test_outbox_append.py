@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import TypeAlias
 from uuid import uuid4
 
@@ -158,6 +159,27 @@ async def test_a_transactions_own_messages_keep_the_order_of_the_code(database: 
         for n, payload in enumerate(wanted):
             append(message(f"k{n % 7}", payload), tx)
     assert await payloads(owner) == wanted
+
+
+async def test_each_message_stands_in_the_queue_as_itself(database: Database, owner: Owner) -> None:
+    due = datetime(2100, 1, 1, tzinfo=UTC)
+    messages = [
+        OutboxMessage("kafka", "events.order", "k1", uuid4(), b"now"),
+        OutboxMessage("celery", "order.jobs", "k2", uuid4(), b"a job"),
+        OutboxMessage("kafka", "events.order.retry", "k1", uuid4(), b"later", not_before=due),
+    ]
+    async with database.transaction() as tx:
+        for one in messages:
+            append(one, tx)
+    rows = await owner.fetch(
+        "SELECT message_id, q.channel, q.destination, nullif(q.not_before, '-infinity') AS not_before, q.bytes, "
+        "q.ordering_key = outbox_ordering_key(o.destination, o.consumer, o.key) AS is_its_key "
+        "FROM outbox_queue q JOIN outbox o USING (position) ORDER BY position"
+    )
+    assert [tuple(row) for row in rows] == [
+        (one.message_id, one.channel, one.destination, one.not_before, len(one.payload) + len("{}"), True)
+        for one in messages
+    ]
 
 
 async def test_nul_is_refused_wherever_text_stands(database: Database, owner: Owner) -> None:

@@ -50,7 +50,7 @@ async def test_a_record_refused_alone_is_parked_and_holds_only_its_key(database:
     assert len(alone) == 3, "only what happened to it alone was counted"
 
 
-async def test_a_held_key_of_one_consumer_does_not_hold_the_same_key_of_another(
+async def test_a_held_key_holds_neither_the_key_of_another_consumer_nor_of_another_destination(
     database: Database, owner: Owner
 ) -> None:
     sink = ScriptedSink()
@@ -59,7 +59,7 @@ async def test_a_held_key_of_one_consumer_does_not_hold_the_same_key_of_another(
     async with relaying(database, sink, poll_seconds=0.05):
         await eventually(lambda: parked(owner), what="the bad one is parked")
         await publish(database, "k/e1", consumer="order.numbers", destination="events.order.retry")
-        await publish(database, "k/e2", destination="events.order.dlq")
+        await publish(database, "k/e2", consumer="order.timeline", destination="events.order.dlq")
         await all_sent(owner)
     assert sorted(sink.taken) == ["k/e1", "k/e2"]
 
