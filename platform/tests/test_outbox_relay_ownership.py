@@ -122,7 +122,8 @@ async def test_a_sink_that_never_answers_ends_its_relay(
     monkeypatch.setattr("service_platform.outbox.relay_pass._OVERDUE_SECONDS", 0.2 - DELIVERY_DEADLINE)
     await publish(database, "k/e1")
     with pytest.raises(SinkOverran):
-        await Relay(database, channel="kafka", sink=stuck).run(asyncio.Event())
+        async with asyncio.timeout(10):
+            await Relay(database, channel="kafka", sink=stuck).run(asyncio.Event())
     assert await pending(owner) == 1
 
 
