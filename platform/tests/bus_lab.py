@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
 
 from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from service_platform.database import Database
 from service_platform.event_bus import Event, KafkaSink
@@ -28,6 +30,24 @@ def event_class(source: str, name: str = "thing.happened", version: int = 1) -> 
         note: str = ""
 
     return Happened
+
+
+def make_topics(bootstrap_servers: str, names: list[str], *, partitions: int, max_message_bytes: int) -> None:
+    """Topics that the broker gives to whoever asks: it does so a moment after it has confirmed that they are made."""
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    settings = {"max.message.bytes": str(max_message_bytes)}
+    for answer in admin.create_topics([NewTopic(name, partitions, 1, config=settings) for name in names]).values():
+        answer.result()
+    deadline = time.monotonic() + 30
+    while missing := [name for name in names if not _is_given(admin, name, partitions)]:
+        assert time.monotonic() < deadline, f"the broker does not give the topics {missing}"
+        time.sleep(0.05)
+
+
+def _is_given(admin: AdminClient, name: str, partitions: int) -> bool:
+    found = admin.list_topics(name, timeout=10).topics[name]
+    led = [partition for partition in found.partitions.values() if partition.leader >= 0]
+    return found.error is None and len(led) == partitions
 
 
 class TopicReader:
@@ -55,8 +75,8 @@ class TopicReader:
 
 
 @contextlib.contextmanager
-def reading(bootstrap_servers: str, source: str) -> Iterator[TopicReader]:
-    reader = TopicReader(bootstrap_servers, f"events.{source}")
+def reading(bootstrap_servers: str, source: str, partitions: int = 3) -> Iterator[TopicReader]:
+    reader = TopicReader(bootstrap_servers, f"events.{source}", partitions)
     try:
         yield reader
     finally:

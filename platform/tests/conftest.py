@@ -15,7 +15,8 @@ from alembic.operations import Operations
 from alembic.runtime.environment import EnvironmentContext
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from confluent_kafka.admin import AdminClient, NewTopic
+from bus_lab import make_topics
+from confluent_kafka.admin import AdminClient
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -56,13 +57,9 @@ def source(kafka: str) -> Iterator[str]:
     """A service that nobody else has, with its topics of three partitions."""
     name = f"s{uuid4().hex[:10]}"
     topics = [f"events.{name}", f"events.{name}.retry", f"events.{name}.dlq"]
-    admin = AdminClient({"bootstrap.servers": kafka})
-    settings = {"max.message.bytes": str(1024 * 1024)}
-    made = admin.create_topics([NewTopic(topic, 3, 1, config=settings) for topic in topics], operation_timeout=15)
-    for answer in made.values():
-        answer.result()
+    make_topics(kafka, topics, partitions=3, max_message_bytes=1024 * 1024)
     yield name
-    admin.delete_topics(topics)
+    AdminClient({"bootstrap.servers": kafka}).delete_topics(topics)
 
 
 @pytest.fixture(scope="session")

@@ -10,9 +10,9 @@ from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
 import pytest
-from bus_lab import event_class, first_arrivals, reading, relaying_to_kafka
+from bus_lab import event_class, first_arrivals, make_topics, reading, relaying_to_kafka
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 from outbox_lab import Owner, parked, pending, publish, tries
 from probing import eventually
 
@@ -46,15 +46,19 @@ def broker_stopped(stack: Stack) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
+@contextlib.contextmanager
+def limited_topic(kafka: str, max_message_bytes: int) -> Iterator[str]:
+    """A topic of one partition that takes less than the client would send."""
+    name = f"small{uuid4().hex[:8]}"
+    make_topics(kafka, [f"events.{name}"], partitions=1, max_message_bytes=max_message_bytes)
+    yield name
+    AdminClient({"bootstrap.servers": kafka}).delete_topics([f"events.{name}"])
+
+
 @pytest.fixture
 def small_topic(kafka: str) -> Iterator[str]:
-    """A topic that takes less than the client would send."""
-    name = f"small{uuid4().hex[:8]}"
-    admin = AdminClient({"bootstrap.servers": kafka})
-    topic = NewTopic(f"events.{name}", 1, 1, config={"max.message.bytes": "2000"})
-    admin.create_topics([topic], operation_timeout=15)[f"events.{name}"].result()
-    yield name
-    admin.delete_topics([f"events.{name}"])
+    with limited_topic(kafka, 2000) as name:
+        yield name
 
 
 async def test_a_committed_event_reaches_its_topic_with_its_headers(
@@ -104,6 +108,38 @@ async def test_what_the_broker_refuses_is_told_from_an_outage(sink: KafkaSink, s
     assert "size too large" in answer.refused[1].lower()
     (small,) = rows(small_topic, "k/small")
     assert (await sink.deliver([small])).acknowledged == {1}
+
+
+async def test_a_broker_that_does_not_answer_is_an_outage_and_no_verdict(
+    sink: KafkaSink, source: str, stack: Stack
+) -> None:
+    first, second = rows(source, "k/e1", "k/e2")
+    assert (await sink.deliver([first])).acknowledged == {1}
+    with broker_stopped(stack), pytest.raises(SinkUnavailable) as caught:
+        await sink.deliver([second])
+    assert not caught.value.acknowledged
+    assert not caught.value.destinations
+
+
+@pytest.mark.parametrize("before", [[], ["k/first"]], ids=["a new producer", "one that has written there"])
+async def test_what_is_sent_behind_a_refused_record_does_not_arrive(
+    sink: KafkaSink, kafka: str, before: list[str]
+) -> None:
+    """The two are too large for one request together, so the broker judges each by itself."""
+    with limited_topic(kafka, 650_000) as topic:
+        for row in rows(topic, *before):
+            assert (await sink.deliver([row])).acknowledged == {1}
+        big, after = rows(topic, "k/big", "k/after")
+        answer = await sink.deliver(
+            [big._replace(payload=b"x" * 700_000), after._replace(payload=b"k/after" + b"." * 600_000)]
+        )
+        assert not answer.acknowledged
+        assert set(answer.refused) == {1}
+        (last,) = rows(topic, "k/last")
+        assert (await sink.deliver([last])).acknowledged == {1}
+        with reading(kafka, topic, partitions=1) as reader:
+            values = await eventually(reader.values, until=lambda seen: "k/last" in seen, what="the last one is there")
+        assert [value[:10] for value in values] == [*before, "k/last"]
 
 
 async def test_a_record_that_the_broker_refuses_is_parked_and_its_key_waits(

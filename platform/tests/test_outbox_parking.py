@@ -96,6 +96,19 @@ async def test_an_outage_is_no_verdict_on_a_suspect(database: Database, owner: O
     assert sink.probes >= len(outages) > MAX_TRIES, "after each the relay waited until the broker answered"
 
 
+async def test_behind_a_parked_row_even_a_suspect_of_its_key_waits(database: Database, owner: Owner) -> None:
+    """An older row that was deferred may be refused after a younger one."""
+    sink = ScriptedSink()
+    await publish(database, "k/parked", "k/suspect", "other/suspect")
+    await owner.execute("SELECT outbox_mark_suspect(ARRAY[1, 2, 3], ARRAY['no', 'no', 'no'])")
+    await owner.execute("SELECT outbox_refuse(1, 'alone', 1::smallint, '0 s')")
+    async with relaying(database, sink, poll_seconds=0.05):
+        await eventually(lambda: sink.taken, what="the other key's suspect is sent")
+        await publish(database, "last/e1")
+        await eventually(lambda: sink.taken, until=lambda taken: "last/e1" in taken, what="another pass is over")
+    assert sink.taken == ["other/suspect", "last/e1"]
+
+
 async def test_only_a_suspect_is_judged_and_its_first_refusal_stays(database: Database, owner: Owner) -> None:
     await publish(database, "k1/pending", "k2/suspect", "k3/parked")
     await owner.execute("SELECT outbox_mark_suspect(ARRAY[2, 3], ARRAY['first', 'first'])")

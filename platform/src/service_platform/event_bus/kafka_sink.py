@@ -7,7 +7,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -46,6 +46,9 @@ _TOPIC_TROUBLES = {
     KafkaError.TOPIC_EXCEPTION,
 }
 
+_Outcomes = dict[int, KafkaError | None]  # by position; None is an acknowledgement
+_Note = Callable[[_Outcomes, int, KafkaError | None, Message], None]
+
 _log = get_logger()
 _client_log = logging.getLogger("librdkafka")
 
@@ -58,6 +61,10 @@ class KafkaSink:
     and no record expires in the client. At the deadline, and after such an end, what is queued is purged and the
     producer replaced, so nothing of an earlier call is waiting when the next one begins. What the broker may still
     find on the old connection began at the same first row or before, and goes up in order.
+
+    The broker knows a batch's predecessor only where it has written something of this producer: it takes the second
+    batch of a partition although it has refused the first. Until every partition of a topic has been written to, one
+    row of each key goes ahead, and the rest once these are acknowledged.
     """
 
     def __init__(self, bootstrap_servers: str, *, client_id: str = "relay") -> None:
@@ -76,7 +83,8 @@ class KafkaSink:
             "socket.keepalive.enable": True,
         }
         self._producers: dict[bool, Producer] = {}  # by whether it is the one for a backlog
-        self._known_topics: set[str] = set()
+        self._partitions: dict[str, int] = {}  # of each topic that the broker gives
+        self._written: dict[tuple[bool, str], set[int]] = {}  # by producer and topic: what it has written to
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kafka-sink")
 
     async def deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
@@ -99,34 +107,40 @@ class KafkaSink:
 
     def _deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
         deadline = time.monotonic() + _DEADLINE_SECONDS
-        producer = self._client(bulk=len(rows) >= _BULK_ROWS)
+        bulk = len(rows) >= _BULK_ROWS
+        producer = self._client(bulk=bulk)
         absent = self._absent_topics(producer, {row.destination for row in rows}, deadline)
-        outcomes: dict[int, KafkaError | None] = {}  # by position; None is an acknowledgement
-        failed_keys: set[int] = set()
-        tried = 0
-        for row in rows:
-            if row.destination in absent or (failed_keys and row.ordering_key in failed_keys):
-                continue
-            try:
-                producer.produce(
-                    row.destination,
-                    value=row.payload,
-                    key=row.key,
-                    headers=orjson.loads(row.headers),
-                    on_delivery=partial(_note, outcomes, row.position),
-                )
-            except KafkaException as error:
-                outcomes[row.position] = error.args[0]
-                failed_keys.add(row.ordering_key)
-            except BufferError:
-                break  # the client's queue is full; the rest stays pending for the next pass
-            tried += 1
-        overdue = not self._await_reports(producer, outcomes, tried, deadline)
+        outcomes: _Outcomes = {}
+        tried, overdue = 0, False
+        for wave, note in self._waves(bulk, [row for row in rows if row.destination not in absent] if absent else rows):
+            tried += _produce(producer, wave, outcomes, note)
+            overdue = not self._await_reports(producer, outcomes, tried, deadline)
+            if len(outcomes) < tried or any(outcomes.values()):
+                break
         return _judge(rows, outcomes, absent, overdue=overdue)
 
-    def _await_reports(
-        self, producer: Producer, outcomes: dict[int, KafkaError | None], expected: int, deadline: float
-    ) -> bool:
+    def _waves(self, bulk: bool, rows: Sequence[OutboxRow]) -> Iterator[tuple[Sequence[OutboxRow], _Note]]:
+        """What to send without waiting in between, and who is to be told of each report."""
+        topics = {row.destination for row in rows}
+        new = {topic for topic in topics if len(self._written.get((bulk, topic), ())) < self._partitions[topic]}
+        if not new:
+            yield rows, _note
+            return
+        first: dict[int, OutboxRow] = {}
+        for row in rows:
+            if row.destination in new:
+                first.setdefault(row.ordering_key, row)
+
+        def written(outcomes: _Outcomes, at: int, error: KafkaError | None, message: Message) -> None:
+            outcomes[at] = error
+            if error is None:
+                self._written.setdefault((bulk, str(message.topic())), set()).add(int(message.partition() or 0))
+
+        yield list(first.values()), written
+        ahead = {row.position for row in first.values()}
+        yield [row for row in rows if row.position not in ahead], _note
+
+    def _await_reports(self, producer: Producer, outcomes: _Outcomes, expected: int, deadline: float) -> bool:
         """Serve the delivery reports; whether all came in time. Afterwards nothing is left in the client.
 
         Polled, since `flush` cannot be used with a gapless producer: its fatal error is raised from within a poll,
@@ -153,14 +167,14 @@ class KafkaSink:
     def _absent_topics(self, producer: Producer, topics: set[str], deadline: float) -> set[str]:
         """Those that the broker does not have or not give. Asked here, an absent one costs no wait at the flush."""
         absent = set()
-        for topic in topics - self._known_topics:
+        for topic in topics - self._partitions.keys():
             try:
                 left = max(0.1, min(_METADATA_SECONDS, deadline - time.monotonic()))
                 found = producer.list_topics(topic, timeout=left).topics[topic]
             except KafkaException as error:
                 raise SinkUnavailable(str(error)) from error
             if found.error is None:
-                self._known_topics.add(topic)
+                self._partitions[topic] = len(found.partitions)
             else:
                 absent.add(topic)
         return absent
@@ -168,7 +182,8 @@ class KafkaSink:
     def _discard(self, producer: Producer) -> None:
         """Drop what is queued and in flight, serve its reports, and let the producer go."""
         self._producers = {bulk: other for bulk, other in self._producers.items() if other is not producer}
-        self._known_topics.clear()
+        self._written = {(bulk, topic): to for (bulk, topic), to in self._written.items() if bulk in self._producers}
+        self._partitions.clear()
         producer.purge(in_queue=True, in_flight=True, blocking=True)
         drained_by = time.monotonic() + 1.0
         while len(producer) and time.monotonic() < drained_by:
@@ -179,13 +194,35 @@ class KafkaSink:
         threading.Thread(target=producer.close, name="kafka-producer-close", daemon=True).start()
 
 
-def _note(outcomes: dict[int, KafkaError | None], position: int, error: KafkaError | None, _message: Message) -> None:
+def _produce(producer: Producer, rows: Sequence[OutboxRow], outcomes: _Outcomes, note: _Note) -> int:
+    """Hand the rows to the client; how many of them will have an outcome."""
+    failed_keys: set[int] = set()
+    tried = 0
+    for row in rows:
+        if failed_keys and row.ordering_key in failed_keys:
+            continue
+        try:
+            producer.produce(
+                row.destination,
+                value=row.payload,
+                key=row.key,
+                headers=orjson.loads(row.headers),
+                on_delivery=partial(note, outcomes, row.position),
+            )
+        except KafkaException as error:
+            outcomes[row.position] = error.args[0]
+            failed_keys.add(row.ordering_key)
+        except BufferError:
+            break  # the client's queue is full; the rest stays pending for the next pass
+        tried += 1
+    return tried
+
+
+def _note(outcomes: _Outcomes, position: int, error: KafkaError | None, _message: Message) -> None:
     outcomes[position] = error
 
 
-def _judge(
-    rows: Sequence[OutboxRow], outcomes: dict[int, KafkaError | None], absent: set[str], *, overdue: bool
-) -> Delivered:
+def _judge(rows: Sequence[OutboxRow], outcomes: _Outcomes, absent: set[str], *, overdue: bool) -> Delivered:
     acknowledged = frozenset(position for position, error in outcomes.items() if error is None)
     if len(acknowledged) == len(rows):
         return Delivered(acknowledged)
