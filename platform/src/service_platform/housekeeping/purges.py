@@ -60,7 +60,7 @@ class Purge:
 PURGES: Final[Sequence[Purge]] = (
     Purge("outbox", purge_outbox, "* * * * *", MissedRuns.SKIP),
     Purge("inbox", purge_inbox, "7 * * * *", MissedRuns.RUN_ONCE),
-    Purge("idempotency_keys", purge_idempotency_keys, "17 * * * *", MissedRuns.RUN_ONCE),
+    Purge("idempotency_keys", purge_idempotency_keys, "17 * * * *", MissedRuns.SKIP),
     Purge("jobs", purge_jobs, "27 * * * *", MissedRuns.RUN_ONCE),
 )
 
