@@ -36,15 +36,16 @@ def build_relay(settings: ServiceSettings) -> Work:
     """Events to Kafka and jobs to Celery, in tasks of their own: an outage of one does not stop the other."""
     database = open_database(settings, "relay")
     kafka = KafkaSink(settings.kafka_bootstrap_servers, client_id=f"{settings.service_name}-relay")
+    second = KafkaSink(settings.kafka_bootstrap_servers, client_id=f"{settings.service_name}-relay-2")
     celery = CelerySink(broker_of(settings), database, resend_after_seconds=settings.job_resend_after_seconds)
-    events = Relay(database, channel="kafka", sink=kafka)
+    events = Relay(database, channel="kafka", sink=kafka, second_sink=second)
     jobs = Relay(database, channel="celery", sink=celery)
 
     async def body(stop: asyncio.Event) -> None:
         async with contextlib.AsyncExitStack() as closing:
-            for close in (database.close, celery.close, kafka.close):
+            for close in (database.close, celery.close, second.close, kafka.close):
                 closing.push_async_callback(close)
-            await run_together(stop, events.run, jobs.run)
+            await run_together(stop, events.run, events.assist, jobs.run)
 
     return Work(body, lambda: events.ready and jobs.ready)
 

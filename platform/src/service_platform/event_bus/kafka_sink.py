@@ -26,7 +26,9 @@ _METADATA_SECONDS = 2.0
 # A client that lingers sends few large requests, one that does not sends at once. A backlog wants the one and a
 # single event the other, so there is a client for each. Both are empty between two calls, so order is not at stake.
 _BULK_ROWS = 50
-_BULK_LINGER_MS = 5
+# About as long as it takes to hand the client a full batch. Left earlier, it goes out in pieces, and each request costs
+# the broker more than its records do.
+_BULK_LINGER_MS = 10
 
 # A verdict on the record: sending it again, or somewhere else, would get the same.
 _REFUSALS = {

@@ -21,6 +21,7 @@ _SUSPECTS_EVERY = 1.0
 _SUSPECTS_A_ROUND = 50
 _HEALTHY_SECONDS = 15.0
 _COMPLAIN_EVERY = 30.0
+_ASSISTANT_STAYS = 5.0  # seconds without a backlog, before it gives its connection up
 
 _log = get_logger()
 
@@ -34,17 +35,28 @@ class Relay:
 
     An outage of the broker parks nothing and counts against no row. Between its attempts no transaction is open, and
     the pauses grow to 2 s. When only some destinations are away the others go on.
+
+    With a `second_sink`, `assist` runs passes beside those of `run` while there is a backlog.
     """
 
     def __init__(
-        self, database: Database, *, channel: Channel, sink: Sink, batch: int = 1000, poll_seconds: float = 1.0
+        self,
+        database: Database,
+        *,
+        channel: Channel,
+        sink: Sink,
+        second_sink: Sink | None = None,
+        batch: int = 2000,
+        poll_seconds: float = 1.2,
     ) -> None:
         self._database = database
         self._channel: Channel = channel
         self._sink = sink
+        self._second_sink = second_sink
         self._batch = batch
         self._poll_seconds = poll_seconds
         self._hint = asyncio.Event()
+        self._backlog = asyncio.Event()
         self._resting: dict[str, _Rest] = {}
         self._outage = Backoff(0.1, 2.0)
         self._suspects_at = 0.0
@@ -75,6 +87,31 @@ class Relay:
                 _log.warning(OutboxLogEvent.DATABASE_LOST, channel=self._channel, error=repr(error))
                 await wait_for_any(stop, seconds=database.failed())
 
+    async def assist(self, stop: asyncio.Event) -> None:
+        """Relay beside `run` while it has more than one pass of work, until `stop`.
+
+        One then reads and marks while the batch of the other is on its way through the broker. To the rows it is one
+        more relay, with a connection and a sink of its own; refused rows, outages and waiting stay with `run`.
+        """
+        assert self._second_sink is not None
+        while not stop.is_set():
+            await wait_for_any(self._backlog, stop, seconds=3600)
+            if not self._backlog.is_set():
+                continue
+            try:
+                async with open_connection(self._database, f"relay {self._channel} 2") as connection:
+                    await self._assist(RelayPass(connection, self._channel, self._second_sink, self._batch), stop)
+            except DATABASE_LOST as error:
+                _log.warning(OutboxLogEvent.DATABASE_LOST, channel=self._channel, error=repr(error))
+                self._backlog.clear()  # until `run` has got through again
+
+    async def _assist(self, passes: RelayPass, stop: asyncio.Event) -> None:
+        while not stop.is_set() and self._backlog.is_set():
+            outcome = await passes.batch(self._resting_now())
+            if outcome.outage is not None or not (outcome.sent and outcome.more):
+                self._backlog.clear()
+                await wait_for_any(self._backlog, stop, seconds=_ASSISTANT_STAYS)
+
     def _hinted(self, *_: object) -> None:
         self._hint.set()
 
@@ -100,8 +137,10 @@ class Relay:
     async def _run_passes(self, passes: RelayPass) -> Outcome:
         """One batch; and when it is their turn, the suspects one by one."""
         now = time.monotonic()
-        resting = [destination for destination, rest in self._resting.items() if rest.until > now]
+        resting = self._resting_now()
         outcome = await passes.batch(resting)
+        if outcome.sent and outcome.more:
+            self._backlog.set()
         if outcome.sent:
             _log.debug(OutboxLogEvent.BATCH_SENT, channel=self._channel, rows=outcome.sent)
         if outcome.outage is not None or not (outcome.refused or now > self._suspects_at):
@@ -114,6 +153,10 @@ class Relay:
                 self._suspects_at = now + _SUSPECTS_EVERY
                 break
         return outcome
+
+    def _resting_now(self) -> list[str]:
+        now = time.monotonic()
+        return [destination for destination, rest in self._resting.items() if rest.until > now]
 
     async def _rest(self, outage: SinkUnavailable, stop: asyncio.Event) -> None:
         """Leave what is away alone for a while: the whole broker, or some destinations while the others go on."""

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import attrgetter
 
 import asyncpg
 
@@ -22,6 +23,7 @@ MAX_TRIES = 3
 _FLUSHED_FROM = 100  # rows
 _PAUSE_BETWEEN_TRIES = timedelta(seconds=1)
 _OVERDUE_SECONDS = 1.0
+_position = attrgetter("position")
 
 _log = get_logger()
 
@@ -142,7 +144,7 @@ class RelayPass:
 
 def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
     """By position, which is the order of every key."""
-    return sorted(map(OutboxRow._make, records))
+    return sorted(map(OutboxRow._make, records), key=_position)
 
 
 def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tuple[list[int], Mapping[int, str]]:
