@@ -17,7 +17,7 @@ from payment_lab import PaymentLab
 
 from payment_service.integrations import StripeCardProvider
 from provider_double.testing import API_KEY, ProviderProcess
-from service_platform.database import Database
+from service_platform.database import Database, DatabaseAddress
 
 
 @pytest.fixture(scope="session")
@@ -69,15 +69,20 @@ async def crash_lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(asyncpg.protocol, "Protocol", WatchedProtocol)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))  # thousands of runs
     async with service_databases.migrated("payment") as made:
-        owner = await asyncpg.connect(
-            host=made.owner.host,
-            port=made.owner.port,
-            database=made.owner.name,
-            user=made.owner.user,
-            password=made.owner.password,
-        )
-        lab = CrashLab(made.app, owner, InProcessProvider(tmp_path))
+        owner, watcher = await _connected(made.owner), await _connected(made.app)
+        lab = CrashLab(made.app, owner, watcher, InProcessProvider(tmp_path))
         yield lab
         await lab.close()
         await owner.close()
+        await watcher.close()
     structlog.reset_defaults()
+
+
+async def _connected(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
+    return await asyncpg.connect(
+        host=address.host,
+        port=address.port,
+        database=address.name,
+        user=address.user,
+        password=address.password,
+    )

@@ -6,6 +6,7 @@ on the real double in this process, through the real SDK. What befalls a run is 
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -133,9 +134,17 @@ class InProcessProvider:
 class CrashLab:
     """Two workers of the payment service (one may become a zombie), each with connections of its own."""
 
-    def __init__(self, app: DatabaseAddress, owner: asyncpg.Connection[Any], provider: InProcessProvider) -> None:
+    def __init__(
+        self,
+        app: DatabaseAddress,
+        owner: asyncpg.Connection[Any],
+        watcher: asyncpg.Connection[Any],
+        provider: InProcessProvider,
+    ) -> None:
         self.provider = provider
         self._owner = owner
+        self._watcher = watcher  # as the app role, which alone sees what the app role's sessions do
+        self._looking = asyncio.Lock()
         self.calm = Database(app, application_name="calm", pool_size=4)
         self._databases = [Database(app, application_name=f"worker-{n}", pool_size=2) for n in (0, 1)]
         self._clients = [provider.client() for _ in range(3)]
@@ -187,9 +196,8 @@ class CrashLab:
             RequestRefund(idempotency=claim, payment_id=payment_id, amount_minor=amount_minor)
         )
 
-    async def cancel(self, payment_id: UUID) -> None:
+    async def cancel(self, order_id: UUID) -> None:
         """The order's cancel is delivered."""
-        order_id = await self.value("SELECT order_id FROM payments WHERE id = $1", payment_id)
         claim = InboxClaim("payment.cancel-payment", "order", str(order_id), uuid4())
         await self.services.payments.cancel(CancelPayment(claim=claim, order_id=order_id))
 
@@ -243,37 +251,50 @@ class CrashLab:
 
     async def let_time_pass(self, seconds: float = LATER_SECONDS) -> None:
         """Leases and backoffs are over, here and at the provider."""
-        await self._owner.execute(
+        await self.execute(
             "SELECT platform_clock_set(platform_now() - clock_timestamp() + make_interval(secs => $1), 1)", seconds
         )
         self.provider.adjustments.shift_clock(seconds)
 
     async def end_transaction_of(self, worker: int) -> None:
         """What the server does to a process that stands still inside a transaction, without the wait for it."""
-        await self._owner.execute(
+        ended = await self._watcher.fetch(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE application_name = $1 AND datname = current_database() AND xact_start IS NOT NULL",
             f"worker-{worker}",
         )
+        assert len(ended) == 1, "the stopped worker has no transaction open"
+
+    async def waits_for_lock(self, application: str) -> bool:
+        """Whether a session of that name waits for somebody's lock."""
+        found = await self._watcher.fetchval(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
+            " AND wait_event_type = 'Lock'",
+            application,
+        )
+        return bool(found)
 
     async def told(self, payment_id: UUID) -> list[str]:
         """The events of the payment's order, in their order."""
-        rows = await self._owner.fetch(
-            "SELECT headers ->> 'event-name' AS name FROM outbox WHERE channel = 'kafka'"
-            " AND key = (SELECT order_id::text FROM payments WHERE id = $1) ORDER BY position",
+        names: list[str] | None = await self.value(
+            "SELECT array_agg(headers ->> 'event-name' ORDER BY position) FROM outbox WHERE channel = 'kafka'"
+            " AND key = (SELECT order_id::text FROM payments WHERE id = $1)",
             payment_id,
         )
-        return [row["name"] for row in rows]
+        return names or []
 
     def meets(self, **rule: Any) -> None:
         """The double meets the next calls with this."""
         self.provider.faults.add(FaultRule(**rule))
 
     async def value(self, query: str, *arguments: Any) -> Any:
-        return await self._owner.fetchval(query, *arguments)
+        row = await self.row(query, *arguments)
+        return row[0] if row is not None else None
 
     async def row(self, query: str, *arguments: Any) -> Any:
-        return await self._owner.fetchrow(query, *arguments)
+        async with self._looking:
+            return await self._owner.fetchrow(query, *arguments)
 
     async def execute(self, query: str, *arguments: Any) -> None:
-        await self._owner.execute(query, *arguments)
+        async with self._looking:
+            await self._owner.execute(query, *arguments)
