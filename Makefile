@@ -35,7 +35,7 @@ logs: setup ## Follow logs: S=order-relay, or S=order for all of a service, or n
 clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stacks
 	@$(NATIVE) clean
 	@$(NATIVE) clean --stack test
-	@$(NATIVE) clean --state .fencepost/platform-test --port-base 29000
+	@for state in .fencepost/platform-test*; do [ ! -d $$state ] || $(NATIVE) clean --state $$state; done
 	@$(NATIVE) clean --state .fencepost/bench/stack --port-base 26000
 
 .PHONY: dev

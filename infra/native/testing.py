@@ -1,7 +1,8 @@
 """The servers that the platform's and the services' tests share: Postgres, Valkey and Kafka, and no service.
 
-They have their own state folder and ports: FENCEPOST_PLATFORM_TEST_STATE and FENCEPOST_PLATFORM_TEST_PORTS move them,
-FENCEPOST_KEEP_STACK=1 leaves them running for the next run.
+They have their own state folder and ports, and so has each worker when a run has several.
+FENCEPOST_PLATFORM_TEST_STATE and FENCEPOST_PLATFORM_TEST_PORTS move them, FENCEPOST_KEEP_STACK=1 leaves them running
+for the next run.
 """
 
 from __future__ import annotations
@@ -19,20 +20,28 @@ KEEP_STACK = os.environ.get("FENCEPOST_KEEP_STACK") == "1"
 
 _STATE = Path(os.environ.get("FENCEPOST_PLATFORM_TEST_STATE", ROOT / ".fencepost" / "platform-test"))
 _PORT_BASE = int(os.environ.get("FENCEPOST_PLATFORM_TEST_PORTS", "29000"))
+_PORTS_A_WORKER = 100
 _RUNNING = pytest.StashKey[Stack]()
 
 
 def shared_servers(config: pytest.Config) -> Stack:
-    """The one stack of this run: started when first asked for, stopped at the end; its logs stay.
+    """The one stack of this run, or of this worker: started when first asked for, stopped at the end; its logs stay.
 
     What an earlier run left is deleted first: it may be that of another checkout at the same path, whose secrets are
     gone.
     """
     if _RUNNING not in config.stash:
-        stack = Stack(_STATE, _PORT_BASE, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
+        stack = _stack(os.environ.get("PYTEST_XDIST_WORKER", ""))
         if not KEEP_STACK:
             stack.clean()
             config.add_cleanup(stack.down)
         stack.up(only_infrastructure=True)
         config.stash[_RUNNING] = stack
     return config.stash[_RUNNING]
+
+
+def _stack(worker: str) -> Stack:
+    """That of a worker (`gw0`, `gw1` and so on); of the whole run when there are none."""
+    state = _STATE.with_name(f"{_STATE.name}-{worker}") if worker else _STATE
+    ports = _PORT_BASE + _PORTS_A_WORKER * int(worker.removeprefix("gw") or 0)
+    return Stack(state, ports, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
 
-from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from service_platform.database import Database
@@ -33,15 +33,26 @@ def event_class(source: str, name: str = "thing.happened", version: int = 1) -> 
 
 
 def make_topics(bootstrap_servers: str, names: list[str], *, partitions: int, max_message_bytes: int) -> None:
-    """Topics that the broker gives to whoever asks: it does so a moment after it has confirmed that they are made."""
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+    """Topics that the broker gives to whoever asks: it does so a moment after it has confirmed that they are made.
+
+    A broker that stood still takes no topics until it has registered anew, so it is asked again.
+    """
     settings = {"max.message.bytes": str(max_message_bytes)}
-    for answer in admin.create_topics([NewTopic(name, partitions, 1, config=settings) for name in names]).values():
-        answer.result()
-    deadline = time.monotonic() + 30
+    wanted = [NewTopic(name, partitions, 1, config=settings) for name in names]
+    deadline = time.monotonic() + 60
+    while refusals := _refusals(AdminClient({"bootstrap.servers": bootstrap_servers}), wanted):
+        assert time.monotonic() < deadline, f"the broker does not make the topics: {refusals}"
+        time.sleep(0.2)
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
     while missing := [name for name in names if not _is_given(admin, name, partitions)]:
         assert time.monotonic() < deadline, f"the broker does not give the topics {missing}"
         time.sleep(0.05)
+
+
+def _refusals(admin: AdminClient, wanted: list[NewTopic]) -> list[KafkaException]:
+    errors = [answer.exception() for answer in admin.create_topics(wanted, request_timeout=10).values()]
+    refusals = [error for error in errors if isinstance(error, KafkaException)]
+    return [error for error in refusals if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS]
 
 
 def _is_given(admin: AdminClient, name: str, partitions: int) -> bool:

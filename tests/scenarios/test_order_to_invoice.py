@@ -79,7 +79,8 @@ async def test_a_declined_card_declines_the_order_cancels_its_intent_and_capture
     await eventually(declined, what=f"order {order.id} is declined")
     calls, moves = await world.story.at_the_provider(order)
     assert moves == []
-    assert [call.operation for call in calls][-1] == "payment_intents.cancel"
+    changes = [call.operation for call in calls if not call.operation.endswith((".retrieve", ".list"))]
+    assert changes[-1] == "payment_intents.cancel", "nothing tries the card again; webhooks only have it looked at"
     (payment,) = await world.story.payments(order)
     assert payment.status == "declined"
     assert await world.story.clients.billing.invoices_of(order.customer) == []

@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 from uuid import uuid4
 
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Message, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    Message,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AdminClient,
     AlterConfigOpType,
@@ -20,6 +28,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     NewTopic,
     ResourceType,
 )
+
+from .waiting import eventually
 
 _REPLY_SECONDS = 10.0
 
@@ -58,7 +68,16 @@ class Bus:
         """A topic of the scenario's own, which none of the suite's consumers reads."""
         name = f"scenario.{uuid4().hex[:12]}"
         wanted = NewTopic(name, partitions, 1, config={"max.message.bytes": str(max_message_bytes)})
-        await self._administer(lambda admin: admin.create_topics([wanted], operation_timeout=15))
+
+        async def made() -> bool:
+            try:
+                await self._administer(lambda admin: admin.create_topics([wanted], operation_timeout=15))
+            except KafkaException as refusal:
+                return bool(refusal.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS)
+            return True
+
+        # A broker that stood still takes no topics until it has registered anew.
+        await eventually(made, what=f"the broker makes the topic {name}")
         try:
             yield name
         finally:

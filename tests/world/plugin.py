@@ -15,11 +15,8 @@ from world.patterns import declared_by
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 STACK_FIXTURES = {"stack", "service_databases"}
-GROUPS = {  # what shares a stack of servers or its ports; the two that take longest first
-    "platform/": "platform",
-    "services/": "platform",
-    "tests/scenarios/": "scenarios",
-}
+SCENARIOS = "tests/scenarios/"  # all on one stack of the whole suite
+OWN_SERVERS = ("platform/", "services/")  # each worker has its own servers for these (`native.testing`)
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -94,18 +91,21 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def group_of(nodeid: str) -> str:
-    """The tests that one worker runs after each other: those of a stack, else those of a folder."""
-    for folder, group in GROUPS.items():
-        if nodeid.startswith(folder):
-            return group
+    """The tests that one worker runs after each other.
+
+    The scenarios share one stack, and elsewhere the files of a folder share ports. Where each worker has servers of its
+    own, files are given out one by one, so that no worker is idle at the end.
+    """
+    if nodeid.startswith(SCENARIOS):
+        return SCENARIOS
+    if nodeid.startswith(OWN_SERVERS):
+        return nodeid.partition("::")[0]
     return "/".join(nodeid.split("/")[:2])
 
 
 def _turn(item: pytest.Item) -> int:
-    """The two groups that take longest begin first, so that neither is what the other workers wait for at the end."""
-    group = group_of(item.nodeid)
-    order = list(dict.fromkeys(GROUPS.values()))
-    return order.index(group) if group in order else len(order)
+    """What takes longest begins first, so that it is not what the other workers wait for at the end."""
+    return 0 if item.nodeid.startswith(SCENARIOS) else 1 if item.nodeid.startswith(OWN_SERVERS) else 2
 
 
 @pytest.hookimpl(optionalhook=True)
