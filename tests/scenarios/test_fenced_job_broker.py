@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from native.credentials import REDIS_PASSWORD
-from world.jobs import WORK, until_job, until_status
+from world.jobs import outside_frozen, until_job, until_status
 from world.processes import family, kill, stopped
 from world.story import PlacedOrder
 from world.waiting import eventually
@@ -41,9 +41,11 @@ async def test_a_broker_that_is_emptied_killed_and_restarted_loses_no_job_and_ru
             await until_hinted(world, service, order)
         with broker(world) as client:
             client.flushall()
+    for order in hinted:
+        await until_status(world, service, order, "done")
     orders = list(hinted)
 
-    with stopped(family(world.stack, WORK[service].outside)):
+    async with outside_frozen(world, service):
         orders.append(await world.story.place())
         await until_status(world, service, orders[-1], "running")
         kill(world.stack, "valkey")
@@ -63,7 +65,7 @@ async def test_a_broker_that_is_emptied_killed_and_restarted_loses_no_job_and_ru
 
     for order in orders:
         job = await until_status(world, service, order, "done")
-        assert (job["token"], job["claims"]) == (1, 1)
+        assert (job["token"], job["claims"]) == (1, 1), f"run anew after: {job['error']}"
     for order in orders:
         view = await world.story.until_mailed(order)
         _, moves = await world.story.at_the_provider(order)

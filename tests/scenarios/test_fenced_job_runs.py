@@ -14,13 +14,13 @@ from world.jobs import (
     end_lease,
     job_of,
     keyed_calls,
+    outside_frozen,
     run_keys,
     until_it_calls,
     until_job,
     until_status,
     worker_child,
 )
-from world.processes import family, stopped
 from world.waiting import eventually
 from world.world import World
 
@@ -42,7 +42,7 @@ async def until_fenced_out(world: World, service: str, job: Job, *, run: int) ->
 async def test_a_second_run_works_under_its_own_token_and_the_first_ones_write_is_refused(
     world: World, service: str
 ) -> None:
-    with stopped(family(world.stack, WORK[service].outside)):
+    async with outside_frozen(world, service):
         order = await world.story.place()
         first = await until_it_calls(world, service, order, token=1)
 
@@ -68,7 +68,7 @@ async def test_a_second_run_works_under_its_own_token_and_the_first_ones_write_i
 
 @pytest.mark.scenario("fenced-job/lease-renewed-while-working")
 async def test_a_long_call_keeps_its_lease_and_a_stopped_process_loses_it(world: World, service: str) -> None:
-    with stopped(family(world.stack, WORK[service].outside)):
+    async with outside_frozen(world, service):
         order = await world.story.place()
         first = await until_it_calls(world, service, order, token=1)
         kept = await until_job(
@@ -104,7 +104,7 @@ async def test_a_job_that_kills_its_worker_is_dead_at_its_limit_and_operators_se
     world: World, service: str
 ) -> None:
     runs = 2
-    with stopped(family(world.stack, WORK[service].outside)):
+    async with outside_frozen(world, service):
         order = await world.story.place()
         for token in range(1, runs + 1):
             job = await until_it_calls(world, service, order, token)

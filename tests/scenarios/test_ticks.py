@@ -71,6 +71,7 @@ async def test_three_schedulers_that_are_stopped_resumed_and_killed_run_each_min
             case 16:
                 replicas.stop(1)
             case 20:
+                await timeline.show(BEGIN + number * MINUTE)  # or they would wake in the minute before
                 replicas.resume()
             case 50:
                 replicas.kill(3)
@@ -97,9 +98,10 @@ async def test_minutes_that_nobody_saw_run_once_or_not_at_all_as_the_tick_says(t
     for scheduler in first:
         scheduler.send(signal.SIGSTOP)
     await timeline.unseen(seen[-1] + number * MINUTE for number in range(1, 90))
+    seen.append(seen[-1] + 90 * MINUTE)
+    await timeline.show(seen[-1])
     for scheduler in first:
         scheduler.send(signal.SIGCONT)
-    seen.append(seen[-1] + 90 * MINUTE)
     await timeline.seen(seen[-1])
 
     # All are dead for as long, and new ones come.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,6 +11,7 @@ from uuid import UUID
 import httpx
 import psutil
 
+from .processes import family, stopped
 from .story import PlacedOrder
 from .waiting import eventually
 from .world import World
@@ -80,6 +82,25 @@ async def until_it_calls(world: World, service: str, order: PlacedOrder, token: 
         return any(getattr(one.raddr, "port", None) in ports for one in connections)  # a listening one has none
 
     return await until_job(world, service, order, calls, what=f"is in a call of its run {token}")
+
+
+@contextlib.asynccontextmanager
+async def outside_frozen(world: World, service: str) -> AsyncIterator[None]:
+    """What the service's jobs call answers nobody within the block.
+
+    It begins when all earlier jobs are over: one that hangs in a call keeps a child of the worker from the job that the
+    scenario is about.
+    """
+
+    async def at_rest() -> bool:
+        busy = await world.databases.value(
+            service, "SELECT count(*) FROM job WHERE status IN ('pending', 'failed', 'running')"
+        )
+        return bool(busy == 0)
+
+    await eventually(at_rest, what=f"{service} has no job left to run", within=60)
+    with stopped(family(world.stack, WORK[service].outside)):
+        yield
 
 
 def worker_child(job: Job) -> int:

@@ -86,7 +86,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     for name in sorted(outcomes, key=list(CATALOGUE).index):
         outcome, seconds = outcomes[name]
         terminalreporter.write_line(f"{outcome:8} {seconds:7.1f} s  {name}: {CATALOGUE[name]}")
-    if config.cache is not None:
+    if config.pluginmanager.hasplugin("cacheprovider") and config.cache is not None:
         config.cache.set(LAST_OUTCOMES, {**config.cache.get(LAST_OUTCOMES, {}), **outcomes})
 
 

@@ -12,7 +12,7 @@ from bench.lab import Lab
 from bench.settings import BenchSettings
 from native.stack import Stack
 
-_PORT_BASE = int(os.environ.get("FENCEPOST_BENCH_TEST_PORTS", "29600"))
+_PORT_BASE = int(os.environ.get("FENCEPOST_BENCH_TEST_PORTS", "27800"))
 
 
 @pytest.fixture

@@ -17,10 +17,10 @@ from native.topology import SERVICES
 
 
 def test_a_taken_port_is_named_with_its_holder_and_the_setting_that_moves_it(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 29632)), pytest.raises(StackError) as refused:
-        Stack(tmp_path / "state", 29600).up()
+    with socket.create_server(("127.0.0.1", 27632)), pytest.raises(StackError) as refused:
+        Stack(tmp_path / "state", 27600).up()
 
-    assert "port 29632 (postgres)" in str(refused.value)
+    assert "port 27632 (postgres)" in str(refused.value)
     assert f"pid {os.getpid()}" in str(refused.value)
     assert "FENCEPOST_PORT_BASE=" in refused.value.mend
 
@@ -53,7 +53,7 @@ def test_data_of_another_major_version_is_left_alone_and_named(tmp_path: Path) -
     (data / "PG_VERSION").write_text("16\n")
 
     with pytest.raises(StackError, match="was made by PostgreSQL 16") as refused:
-        Postgres(layout, 29432).prepare()
+        Postgres(layout, 27432).prepare()
 
     shutil.rmtree(layout.outside, ignore_errors=True)
     assert "make clean" in refused.value.mend
@@ -61,7 +61,7 @@ def test_data_of_another_major_version_is_left_alone_and_named(tmp_path: Path) -
 
 def test_a_folder_with_other_things_in_it_is_neither_used_nor_deleted(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").touch()
-    stack = Stack(tmp_path, 29600)
+    stack = Stack(tmp_path, 27600)
 
     for attempt in (stack.up, stack.clean):
         with pytest.raises(StackError, match="is not a stack's folder"):

@@ -20,7 +20,7 @@ RESTART_SECONDS = 30
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    stack = Stack(tmp_path_factory.mktemp("native") / "state", 29400)
+    stack = Stack(tmp_path_factory.mktemp("native") / "state", 27400)
     stack.clean()  # a killed run before may have used the same folder's name, and left its database elsewhere
     try:
         stack.up(only_infrastructure=True)
