@@ -6,6 +6,8 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON := .venv/bin/python
 NATIVE := $(PYTHON) -m native
+# Containers where a Docker engine answers, else the native stack; FENCEPOST_RUNNER=native overrules it.
+SUITE = $(PYTHON) -m $(shell infra/runner.sh)
 
 .PHONY: help
 help: ## Show this list
@@ -17,34 +19,34 @@ setup: ## Make the environment (every other target does it when needed)
 
 .PHONY: up
 up: setup ## Start what is down, walk one order through, leave it running (SCALE="order-relay=3")
-	@$(NATIVE) up --scale "$(SCALE)"
+	@$(SUITE) up --scale "$(SCALE)"
 
 .PHONY: down
 down: setup ## Stop everything, keep the data
-	@$(NATIVE) down
+	@$(SUITE) down
 
 .PHONY: ps
 ps: setup ## List the processes
-	@$(NATIVE) ps
+	@$(SUITE) ps
 
 .PHONY: logs
 logs: setup ## Follow logs: S=order-relay, or S=order for all of a service, or nothing for all
-	@$(NATIVE) logs $(S)
+	@$(SUITE) logs $(S)
 
 .PHONY: clean
 clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stacks
-	@$(NATIVE) clean
+	@$(SUITE) clean
 	@$(NATIVE) clean --stack test
 	@for state in .fencepost/platform-test*; do [ ! -d $$state ] || $(NATIVE) clean --state $$state; done
 	@$(NATIVE) clean --state .fencepost/bench/stack --port-base 26000
 
 .PHONY: dev
 dev: setup ## Run one service's API here and reload it on changes: S=order
-	@$(NATIVE) dev $(or $(S),$(error Say which service: make dev S=order))
+	@$(SUITE) dev $(or $(S),$(error Say which service: make dev S=order))
 
 .PHONY: ops
 ops: setup ## See and mend what a service could not do by itself: S=order A="dead-letters list"
-	@$(NATIVE) ops $(or $(S),$(error Say which service: make ops S=order A="dead-letters list")) $(A)
+	@$(SUITE) ops $(or $(S),$(error Say which service: make ops S=order A="dead-letters list")) $(A)
 
 .PHONY: token
 token: setup ## Print a bearer token: SUB=customer-1 SCOPES="orders:write orders:read"

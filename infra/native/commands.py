@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from topics import TOPICS
@@ -20,21 +17,18 @@ from topics import TOPICS
 from .errors import StackError
 from .kafka_jars import BROKER, KAFKA_JARS, LOG_BINDING
 from .layout import DOWNLOADS, ROOT
+from .runner import forget, remember
 from .settings import StackSettings
 from .stack import Stack
+from .terminal import NEXT_STEPS, TERMINAL, console, mending, replicas, walk_one_order
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help="The suite without containers."
 )
-_console = Console(highlight=False)
-_errors = Console(stderr=True, highlight=False)
 
 _StackName = Annotated[str, typer.Option("--stack", help="dev or test: two stacks that never meet.")]
 _State = Annotated[Path | None, typer.Option("--state", help="A state folder of your own.")]
 _PortBase = Annotated[int | None, typer.Option("--port-base", help="The port that all others are counted from.")]
-
-# What a command at a terminal needs of the caller's shell: who asks, in which language, on which screen.
-_TERMINAL = ("LOGNAME", "USER", "LC_ALL", "LC_MESSAGES", "LANG", "TERM", "COLUMNS", "NO_COLOR")
 
 
 @app.command()
@@ -51,35 +45,37 @@ def up(
     began = time.monotonic()
 
     def say(text: str) -> None:
-        _console.print(f"[dim]{time.monotonic() - began:6.1f} s[/]  {text}")
+        console.print(f"[dim]{time.monotonic() - began:6.1f} s[/]  {text}")
 
-    with _mending():
-        suite = _stack(stack, state, port_base, replicas=_replicas(scale), say=say)
+    with mending():
+        suite = _stack(stack, state, port_base, replicas=replicas(scale), say=say)
         say(f"stack in {suite.layout.state}")
         suite.up(only_infrastructure=infrastructure)
         say("everything is up")
+        if _is_usual(suite):
+            remember("native")
         if journey and not infrastructure:
-            _walk_one_order(suite)
+            walk_one_order(suite.layout.state, suite.port_base)
         else:
             _print_urls(suite)
-        _console.print("make ps · make logs S=order-relay · make replay N=200 · make down")
+        console.print(NEXT_STEPS)
 
 
 @app.command()
 def down(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = None) -> None:
     """Stop everything; data stays."""
-    with _mending():
-        _stack(stack, state, port_base, say=_console.print).down()
+    with mending():
+        _stack(stack, state, port_base, say=console.print).down()
 
 
 @app.command()
 def ps(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = None) -> None:
     """List the processes."""
-    with _mending():
+    with mending():
         suite = _stack(stack, state, port_base)
         states = suite.processes()
         if not states:
-            _console.print("The stack is down. `make up` starts it.")
+            console.print("The stack is down. `make up` starts it.")
             return
         table = Table("process", "state", "pid", "port", "up", "")
         for process in states:
@@ -93,7 +89,7 @@ def ps(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = N
                 _duration(process.up_seconds),
                 process.detail,
             )
-        _console.print(table)
+        console.print(table)
 
 
 @app.command()
@@ -107,7 +103,7 @@ def logs(
     lines: Annotated[int, typer.Option(min=0, help="How many of the last lines to begin with.")] = 100,
 ) -> None:
     """Print the logs of processes."""
-    with _mending():
+    with mending():
         folder = _stack(stack, state, port_base).layout.logs
         exact = folder / f"{name}.log"
         files = [exact] if exact.exists() else sorted(folder.glob(f"{name}-*.log" if name else "*.log"))
@@ -122,10 +118,12 @@ def logs(
 @app.command()
 def clean(stack: _StackName = "dev", state: _State = None, port_base: _PortBase = None) -> None:
     """Stop everything and delete the stack's data, logs and secrets."""
-    with _mending():
-        suite = _stack(stack, state, port_base, say=_console.print)
+    with mending():
+        suite = _stack(stack, state, port_base, say=console.print)
         suite.clean()
-        _console.print(f"{suite.layout.state} is gone")
+        if _is_usual(suite):
+            forget()
+        console.print(f"{suite.layout.state} is gone")
 
 
 @app.command()
@@ -138,7 +136,7 @@ def dev(
     """Run a service's API in the foreground, started anew whenever its code changes."""
     from .reload import run_reloading  # noqa: PLC0415 - only this command needs uvicorn
 
-    with _mending():
+    with mending():
         suite = _stack(stack, state, port_base)
         name = f"{service}-api"
         environment = suite.env(name)
@@ -158,9 +156,9 @@ def ops(
     port_base: _PortBase = None,
 ) -> None:
     """Run an operator action of a service on the running stack."""
-    with _mending():
+    with mending():
         topology = _stack(stack, state, port_base).topology
-        environment = topology.ops_env(service) | {name: os.environ[name] for name in _TERMINAL if name in os.environ}
+        environment = topology.ops_env(service) | {name: os.environ[name] for name in TERMINAL if name in os.environ}
         if not topology.layout.secrets.exists():
             raise StackError(f"there is no stack in {topology.layout.state}", "`make up` makes one.")
     argv = [sys.executable, "-m", f"{service}_service.main.ops", *(words or ["--help"])]
@@ -175,7 +173,7 @@ def topics() -> None:
     for topic in TOPICS:
         days = topic.retention_ms / 86_400_000
         table.add_row(topic.name, str(topic.partitions), f"{days:g} days", f"{topic.max_message_bytes} bytes")
-    _console.print(table)
+    console.print(table)
 
 
 @app.command()
@@ -184,7 +182,7 @@ def lock_kafka() -> None:
     from .maven import write_lock  # noqa: PLC0415 - slow to import, needed here alone
 
     count = write_lock(KAFKA_JARS, DOWNLOADS, [BROKER], alone=[LOG_BINDING])
-    _console.print(f"{count} jars locked in {KAFKA_JARS.path.relative_to(ROOT)}")
+    console.print(f"{count} jars locked in {KAFKA_JARS.path.relative_to(ROOT)}")
 
 
 def _stack(
@@ -213,22 +211,9 @@ def _stack(
     )
 
 
-def _replicas(text: str) -> dict[str, int]:
-    counts = {}
-    for part in text.replace(",", " ").split():
-        role, _, count = part.partition("=")
-        if not count.isdigit():
-            raise StackError(f"{part!r} is no scale", 'Write it as in SCALE="order-relay=3 payment-worker=2".')
-        counts[role] = int(count)
-    return counts
-
-
-def _walk_one_order(suite: Stack) -> None:
-    address = {"FENCEPOST_STATE_DIR": str(suite.layout.state), "FENCEPOST_PORT_BASE": str(suite.port_base)}
-    sys.stdout.flush()
-    journey = subprocess.run([sys.executable, "-m", "demo", "journey"], env=os.environ | address, check=False)
-    if journey.returncode != 0:
-        raise StackError("the order did not arrive", "The suite stays up: make ps, make logs S=order")
+def _is_usual(suite: Stack) -> bool:
+    """Whether it is the stack that `make` works on when it is told nothing else."""
+    return suite.layout.state == StackSettings().state_dir.resolve()
 
 
 def _print_urls(suite: Stack) -> None:
@@ -239,7 +224,7 @@ def _print_urls(suite: Stack) -> None:
     table.add_row("kafka", suite.topology.kafka_address)
     table.add_row("valkey", f"127.0.0.1:{suite.topology.ports['valkey']}")
     table.add_row("secrets", str(suite.layout.secrets))
-    _console.print(table)
+    console.print(table)
 
 
 def _duration(seconds: int | None) -> str:
@@ -248,13 +233,3 @@ def _duration(seconds: int | None) -> str:
     minutes, seconds = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}"
-
-
-@contextlib.contextmanager
-def _mending() -> Iterator[None]:
-    try:
-        yield
-    except StackError as error:
-        _errors.print(f"[red]{error}[/]", soft_wrap=True)
-        _errors.print(f"[bold]{error.mend}[/]", soft_wrap=True)
-        raise typer.Exit(1) from error
