@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints what runs the suite: `containers` where a Docker engine with Compose 2.24 or newer answers, else `native`.
-# FENCEPOST_RUNNER overrules it. What `make up` chose stands in .fencepost/runner until `make clean`.
+# FENCEPOST_RUNNER overrules it. What `make up` chose stands in the suite's state folder until `make clean`.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,7 +12,8 @@ engine_answers() {
     docker info >/dev/null 2>&1
 }
 
-runner=${FENCEPOST_RUNNER:-$(cat .fencepost/runner 2>/dev/null || true)}
+state=${FENCEPOST_STATE_DIR:-$(sed -n 's/^FENCEPOST_STATE_DIR=//p' .env 2>/dev/null || true)}
+runner=${FENCEPOST_RUNNER:-$(cat "${state:-.fencepost/dev}/runner" 2>/dev/null || true)}
 if [ -z "$runner" ]; then
     runner=native
     ! engine_answers || runner=containers

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from native.errors import StackError
-from native.runner import forget, remember
 from native.settings import StackSettings
 from native.terminal import NEXT_STEPS, TERMINAL, console, mending, replicas, walk_one_order
 from native.topology import SERVICES
@@ -30,7 +29,6 @@ def up(
     with mending():
         project = Project(settings)
         project.up(replicas(scale))
-        remember("containers")
         if journey:
             walk_one_order(project.layout.state, settings.port_base)
         console.print(NEXT_STEPS)
@@ -69,7 +67,6 @@ def clean() -> None:
     """Stop everything and delete containers, volumes and secrets."""
     with mending():
         Project(StackSettings()).clean()
-        forget()
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -50,6 +50,7 @@ class Project:
         self._make_secrets()
         scales = [word for role, count in replicas.items() for word in ("--scale", f"{role}={count}")]
         self._run("up", "--build", "--detach", "--wait", "--remove-orphans", *scales)
+        self.layout.runner.write_text("containers\n", encoding="utf-8")
 
     def down(self) -> None:
         """Stop and remove the containers; the volumes stay."""

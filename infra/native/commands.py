@@ -17,7 +17,6 @@ from topics import TOPICS
 from .errors import StackError
 from .kafka_jars import BROKER, KAFKA_JARS, LOG_BINDING
 from .layout import DOWNLOADS, ROOT
-from .runner import forget, remember
 from .settings import StackSettings
 from .stack import Stack
 from .terminal import NEXT_STEPS, TERMINAL, console, mending, replicas, walk_one_order
@@ -52,8 +51,7 @@ def up(
         say(f"stack in {suite.layout.state}")
         suite.up(only_infrastructure=infrastructure)
         say("everything is up")
-        if _is_usual(suite):
-            remember("native")
+        suite.layout.runner.write_text("native\n", encoding="utf-8")
         if journey and not infrastructure:
             walk_one_order(suite.layout.state, suite.port_base)
         else:
@@ -121,8 +119,6 @@ def clean(stack: _StackName = "dev", state: _State = None, port_base: _PortBase 
     with mending():
         suite = _stack(stack, state, port_base, say=console.print)
         suite.clean()
-        if _is_usual(suite):
-            forget()
         console.print(f"{suite.layout.state} is gone")
 
 
@@ -209,11 +205,6 @@ def _stack(
         port_setting=setting if port_base is None else "--port-base",
         say=say,
     )
-
-
-def _is_usual(suite: Stack) -> bool:
-    """Whether it is the stack that `make` works on when it is told nothing else."""
-    return suite.layout.state == StackSettings().state_dir.resolve()
 
 
 def _print_urls(suite: Stack) -> None:

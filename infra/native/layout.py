@@ -31,6 +31,11 @@ class Layout:
         return self.state / ".fencepost-stack"
 
     @property
+    def runner(self) -> Path:
+        """What runs the suite of this folder, in a word: `infra/runner.sh` reads it."""
+        return self.state / "runner"
+
+    @property
     def secrets(self) -> Path:
         return self.state / "secrets"
 
