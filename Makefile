@@ -61,9 +61,10 @@ test: lint types contracts-check ## All checks: lint, types, contracts, unit tes
 	@$(PYTHON) -m pytest -n 2 --dist loadscope --no-loadscope-reorder
 
 .PHONY: lint
-lint: setup ## Check style and formatting
+lint: setup ## Check style, formatting, and what deploys the suite
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
+	@$(PYTHON) -m deploy_lint
 
 .PHONY: format
 format: setup ## Mend style and formatting

@@ -1,0 +1,12 @@
+"""Rules for what deploys the suite: the compose file, the Dockerfiles, the settings. `make lint` runs them.
+
+Each rule is a function that yields breaches, and each breach says what to do instead. A rule is listed once, in
+`RULES` of its module; its planted violation stands in `tests/`.
+"""
+
+from .breach import Breach
+from .compose_rules import compose_breaches
+from .dockerfile_rules import dockerfile_breaches
+from .settings_rules import settings_breaches
+
+__all__ = ["Breach", "compose_breaches", "dockerfile_breaches", "settings_breaches"]

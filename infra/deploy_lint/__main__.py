@@ -1,0 +1,33 @@
+"""`python -m deploy_lint`: check what deploys the suite; exits 1 and says what to mend when a rule is broken."""
+
+from __future__ import annotations
+
+import sys
+
+import yaml
+
+from billing_service.settings import BillingSettings
+from native.layout import ROOT
+from order_service.settings import OrderSettings
+from payment_service.settings import PaymentSettings
+
+from . import compose_breaches, dockerfile_breaches, settings_breaches
+
+
+def main() -> None:
+    compose = yaml.safe_load((ROOT / "docker-compose.yaml").read_text(encoding="utf-8"))
+    paths = [*ROOT.glob("services/*/Dockerfile"), *ROOT.glob("infra/**/Dockerfile")]
+    dockerfiles = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(paths)}
+    breaches = [
+        *compose_breaches(compose),
+        *dockerfile_breaches(dockerfiles),
+        *settings_breaches([OrderSettings, PaymentSettings, BillingSettings]),
+    ]
+    for breach in breaches:
+        print(breach, file=sys.stderr)
+    if breaches:
+        sys.exit(f"{len(breaches)} rule(s) for deploying are broken.")
+
+
+if __name__ == "__main__":
+    main()

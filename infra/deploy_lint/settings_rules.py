@@ -1,0 +1,33 @@
+"""What holds for the settings of the services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from pydantic import SecretStr
+
+from service_platform.settings import ServiceSettings
+
+from .breach import Breach
+
+_SECRET_NAME = re.compile(r"(password|secret|token|api_key|private_key)$")
+
+
+def settings_breaches(classes: Iterable[type[ServiceSettings]]) -> list[Breach]:
+    """Every broken rule of these settings."""
+    return [breach for settings in classes for breach in _of(settings)]
+
+
+def _of(settings: type[ServiceSettings]) -> Iterator[Breach]:
+    for name, field in settings.model_fields.items():
+        where = f"{settings.__name__}.{name}"
+        is_secret = field.annotation is SecretStr or SecretStr in getattr(field.annotation, "__args__", ())
+        if _SECRET_NAME.search(name) and not is_secret:
+            yield Breach(
+                where,
+                "a secret that is plain text: it can be logged, and has no NAME_FILE",
+                "Make its type SecretStr.",
+            )
+        if is_secret and isinstance(field.default, SecretStr):
+            yield Breach(where, "it has a default that everybody knows", "Give it none: a start without it must fail.")
