@@ -35,6 +35,13 @@ def up(
 
 
 @app.command()
+def prepare() -> None:
+    """Write the secrets that docker-compose.yaml names, for who calls `docker compose` by hand."""
+    with mending():
+        Project(StackSettings()).prepare()
+
+
+@app.command()
 def down() -> None:
     """Stop everything; data stays."""
     with mending():

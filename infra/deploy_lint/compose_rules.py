@@ -9,7 +9,9 @@ from typing import Any, Final
 from native.topology import KINDS, SERVICES
 
 from .breach import Breach
+from .environment import environment_of
 from .images import DATABASE, PIN_MEND, is_foreign_database, is_own, is_pinned
+from .native_rules import processes_are_told_what_they_are_natively
 
 Compose = Mapping[str, Any]
 Rule = Callable[[Compose], Iterator[Breach]]
@@ -84,8 +86,8 @@ def ports_are_for_people_and_on_loopback(compose: Compose) -> Iterator[Breach]:
 
 def secrets_come_as_files(compose: Compose) -> Iterator[Breach]:
     for name, service in _services(compose):
-        for variable, value in _environment(service).items():
-            if _SECRET_NAME.search(variable) or _ADDRESS_WITH_PASSWORD.search(str(value)):
+        for variable, value in environment_of(service).items():
+            if _SECRET_NAME.search(variable) or _ADDRESS_WITH_PASSWORD.search(value):
                 yield Breach(
                     f"{name}.{variable}",
                     "a secret in plain text, readable by who may inspect the container",
@@ -166,6 +168,7 @@ RULES: Final[tuple[Rule, ...]] = (
     stores_keep_their_data,
     stores_are_durable,
     every_process_is_there,
+    processes_are_told_what_they_are_natively,
     what_runs_on_is_watched,
     our_processes_are_confined,
 )
@@ -173,11 +176,6 @@ RULES: Final[tuple[Rule, ...]] = (
 
 def _services(compose: Compose) -> Iterator[tuple[str, Mapping[str, Any]]]:
     yield from compose["services"].items()
-
-
-def _environment(service: Mapping[str, Any]) -> Mapping[str, Any]:
-    given = service.get("environment", {})
-    return given if isinstance(given, Mapping) else dict(str(line).partition("=")[::2] for line in given)
 
 
 def _command(service: Mapping[str, Any]) -> str:

@@ -80,6 +80,30 @@ def test_secrets_are_open_to_a_containers_user_and_to_nobody_here(machine: Machi
     assert compose["secrets"].keys() <= {secret.name for secret in secrets.iterdir()}
 
 
+def test_payment_has_the_keys_of_the_provider_that_settings_name_and_else_the_doubles(machine: Machine) -> None:
+    key = machine.state.parent / "key"
+    key.write_text("sk_test_of_a_real_account")
+    secrets = machine.state / "secrets"
+    machine.run("prepare", FENCEPOST_STRIPE_API_KEY_FILE=str(key))
+    assert (secrets / "card-provider-key").read_text() == "sk_test_of_a_real_account"
+    assert (secrets / "stripe-api-key").read_text() != "sk_test_of_a_real_account"
+    assert (secrets / "card-provider-webhook-secret").read_text() == (secrets / "stripe-webhook-secret").read_text()
+    machine.run("prepare")
+    assert (secrets / "card-provider-key").read_text() == (secrets / "stripe-api-key").read_text()
+
+    refused = machine.run("prepare", FENCEPOST_STRIPE_API_KEY_FILE=str(key.with_name("gone")))
+    assert (refused.returncode, "gone cannot be read" in refused.stderr.replace("\n", "")) == (1, True)
+
+
+def test_further_settings_reach_every_process_of_the_services(machine: Machine) -> None:
+    machine.run("up", "--no-journey", FENCEPOST_SERVICE_SETTINGS='{"EVENT_RETRY_FIRST_SECONDS": "0.2", "NOTE": "a $b"}')
+    ((words, _),) = machine.calls()
+    assert words[:5] == ["compose", "--file", str(ROOT / "docker-compose.yaml"), "--file", words[4]]
+    told = yaml.safe_load(Path(words[4]).read_text())["services"]
+    assert told["payment-worker"]["environment"] == {"EVENT_RETRY_FIRST_SECONDS": "0.2", "NOTE": "a $$b"}
+    assert told.keys() >= {f"{service}-{kind}" for service in SERVICES for kind in (*KINDS, "migrate")}
+
+
 def test_a_second_up_keeps_the_secrets(machine: Machine) -> None:
     machine.run("up", "--no-journey")
     before = {secret.name: secret.read_text() for secret in (machine.state / "secrets").iterdir()}

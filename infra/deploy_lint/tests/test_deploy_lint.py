@@ -52,6 +52,10 @@ COMPOSE_PLANTS: dict[str, tuple[Callable[[Services], object], str]] = {
         "loses commits",
     ),
     "every_process_is_there": (lambda s: s.pop("billing-scheduler"), "this kind of process does not run"),
+    "processes_are_told_what_they_are_natively": (
+        lambda s: s["payment-api"]["environment"].pop("STRIPE_WEBHOOK_SECRET_FILE"),
+        "payment-api.STRIPE_WEBHOOK_SECRET_FILE: the native stack tells it this",
+    ),
     "what_runs_on_is_watched": (lambda s: s["order-relay"].update(healthcheck={"disable": True}), "healthcheck is off"),
     "our_processes_are_confined": (lambda s: s["order-api"].update(read_only=False), "may write its image"),
 }
@@ -66,6 +70,8 @@ MORE_COMPOSE_PLANTS: list[tuple[Callable[[Services], object], str]] = [
     (lambda s: s["redis"].update(command="redis-server --appendonly yes"), "noeviction"),
     (lambda s: s["postgres"].update(command="postgres -c synchronous_commit=off"), "commits that were answered"),
     (lambda s: s["payment-relay"].update(command=["python", "-m", "payment_service.main.worker"]), "payment-relay"),
+    (lambda s: s["order-api"]["environment"].update(DATABASE_POOL_SIZE="99"), "it is 99 here and 10"),
+    (lambda s: s["order-migrate"]["environment"].update(TRACE="on"), "order-migrate.TRACE: the compose file tells it"),
     (lambda s: s["mail"].pop("mem_limit"), "no mem_limit"),
     (lambda s: s["kafka"].pop("restart"), "not started again"),
     (lambda s: s["order-worker"].pop("security_opt"), "gain privileges"),
@@ -76,6 +82,14 @@ MORE_COMPOSE_PLANTS: list[tuple[Callable[[Services], object], str]] = [
 
 def test_the_compose_file_keeps_every_rule() -> None:
     assert after(lambda _: None) == []
+
+
+def test_the_readme_says_what_memory_the_containers_may_take() -> None:
+    mib = {"m": 1, "g": 1024}
+    kept = [service["mem_limit"] for service in COMPOSE["services"].values() if service["restart"] != "no"]
+    total = sum(int(limit[:-1]) * mib[limit[-1]] for limit in kept) / 1024
+    for text in ("README.md", "docker-compose.yaml"):
+        assert f"add up to {total:g} GiB" in (ROOT / text).read_text()
 
 
 def test_every_rule_has_its_planted_violation() -> None:

@@ -1,0 +1,14 @@
+"""What a service of a compose file is told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def environment_of(service: Mapping[str, Any]) -> dict[str, str]:
+    """Its environment, whichever of the two ways the file writes it in."""
+    given = service.get("environment", {})
+    if isinstance(given, Mapping):
+        return {str(name): str(value) for name, value in given.items()}
+    return dict(str(line).partition("=")[::2] for line in given)
