@@ -16,7 +16,7 @@ from world.patterns import declared_by
 OUTCOMES = ("passed", "skipped", "failed", "error")
 STACK_FIXTURES = {"stack", "service_databases"}
 SCENARIOS = "tests/scenarios/"  # all on one stack of the whole suite
-OWN_SERVERS = ("platform/", "services/")  # each worker has its own servers for these (`native.testing`)
+OWN_SERVERS = ("platform/", "services/", "tests/http/")  # each worker has its own servers for these (`native.testing`)
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
