@@ -38,7 +38,12 @@ def needed(lock: str, names: Iterable[str]) -> str:
 def _entries(lock: str) -> dict[str, str]:
     starts = [*_ENTRY.finditer(lock)]
     ends = [*(match.start() for match in starts[1:]), len(lock)]
-    return {match["name"]: lock[match.start() : end] for match, end in zip(starts, ends, strict=True)}
+    entries: dict[str, str] = {}
+    for match, end in zip(
+        starts, ends, strict=True
+    ):  # a package has one entry for each Python that needs another of it
+        entries[match["name"]] = entries.get(match["name"], "") + lock[match.start() : end]
+    return entries
 
 
 if __name__ == "__main__":

@@ -106,7 +106,7 @@ class Line(BaseModel):
 class NewThing(BaseModel):
     """What POST /things takes."""
 
-    name: str = Field(max_length=50)
+    name: str = Field(max_length=50, examples=["kettle"])
     lines: list[Line] = Field(default=[], max_length=5)
 
 

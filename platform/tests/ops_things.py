@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -53,6 +53,7 @@ class ThingNotFound(NotFound, messages=MESSAGES):
 
 class ThingClosed(Conflict, messages=MESSAGES):
     slug = "thing-closed"
+    example: ClassVar = {"reason": "broken"}
 
 
 class Thing(BaseModel):

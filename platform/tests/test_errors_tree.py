@@ -1,5 +1,7 @@
 """Errors and texts: nothing that a person reads can be missing in a language."""
 
+from typing import ClassVar
+
 import pytest
 
 from service_platform.errors import Conflict, DomainError, NotFound
@@ -15,6 +17,7 @@ TEXTS = Catalogue(
 
 class ThingNotFound(NotFound, messages=TEXTS):
     slug = "thing-not-found"
+    example: ClassVar = {"thing_id": "7"}
 
 
 def test_an_error_has_a_title_and_a_detail_made_of_its_facts() -> None:
@@ -39,6 +42,13 @@ def test_an_error_without_a_title_stops_the_import() -> None:
 
         class Unnamed(Conflict, messages=TEXTS):
             slug = "unnamed"
+
+
+def test_an_error_whose_example_does_not_fill_its_detail_stops_the_import() -> None:
+    with pytest.raises(TypeError, match="lacks 'thing_id'"):
+
+        class NothingToShow(Conflict, messages=TEXTS):
+            slug = "thing-not-found"
 
 
 @pytest.mark.parametrize("bad", ["", "Not_Kebab"])

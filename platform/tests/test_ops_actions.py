@@ -16,9 +16,9 @@ from ticks_lab import OPERATIONS
 
 from service_platform.database import Database
 from service_platform.errors import Conflict, DomainError
+from service_platform.http import example_of
 from service_platform.messages import LANGUAGES
 from service_platform.ops import ActionRunner, BulkAction
-from service_platform.ops.example import example_of
 from service_platform.ops.operations import LIST_AUDIT
 from service_platform.ops.routes import operator_routes
 from service_platform.pagination import Page

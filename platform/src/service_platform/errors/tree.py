@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from service_platform.messages import Catalogue, Language
@@ -29,15 +30,19 @@ class DomainError(Exception):
 
         class OrderNotFound(NotFound, messages=MESSAGES):
             slug = "order-not-found"
+            example = {"order_id": "0b6f1d2e-6a59-4f0e-9d55-3f1d2a7c4b10"}
 
         raise OrderNotFound(order_id=str(order_id))
 
     `slug` names the error for machines and never changes. The catalogue holds the title under the slug, and
-    optionally a sentence under `<slug>.detail`, whose placeholders are filled from the facts. A slug without a title
-    stops the import. Facts are public: they are sent to the caller as members of the problem.
+    optionally a sentence under `<slug>.detail`, whose placeholders are filled from the facts. Facts are public: they
+    are sent to the caller as members of the problem. `example` has the facts of one occurrence, by the names that every
+    occurrence has: the API's document shows them. A slug without a title stops the import, and so does a detail that
+    `example` does not fill.
     """
 
     slug: ClassVar[str]
+    example: ClassVar[Mapping[str, Fact]] = {}
     _messages: ClassVar[Catalogue]
 
     def __init_subclass__(cls, *, messages: Catalogue | None = None, **kwargs: Any) -> None:
@@ -50,6 +55,10 @@ class DomainError(Exception):
             raise TypeError(f"{cls.__name__} needs a slug of its own in lower case with hyphens, has {slug!r}")
         if slug not in messages:
             raise TypeError(f"{cls.__name__} has no title: add the key {slug!r} to its catalogue of messages")
+        try:
+            cls.detail_of(cls.example, "en")
+        except KeyError as missing:
+            raise TypeError(f"{cls.__name__}.example lacks {missing}, which its detail says: add that fact") from None
 
     def __init__(self, **facts: Fact) -> None:
         if not hasattr(self, "_messages"):
@@ -67,8 +76,13 @@ class DomainError(Exception):
 
     def detail(self, language: Language) -> str | None:
         """What is wrong this time, for people; None when the title says it all."""
-        key = f"{self.slug}.detail"
-        return self._messages.text(key, language, **self.facts) if key in self._messages else None
+        return self.detail_of(self.facts, language)
+
+    @classmethod
+    def detail_of(cls, facts: Mapping[str, Fact], language: Language) -> str | None:
+        """What would be wrong with these facts."""
+        key = f"{cls.slug}.detail"
+        return cls._messages.text(key, language, **facts) if key in cls._messages else None
 
 
 class Malformed(DomainError):

@@ -2,10 +2,11 @@
 
 from .access import UndeclaredRoute, public, require
 from .app import create_app
+from .example import example_of
 from .health import ReadyCheck, database_answers
 from .idempotency import idempotency
-from .openapi import problems_of
 from .pagination import PageWanted
+from .problem_docs import problems_of
 from .serve import run_api
 from .tokens import Principal
 
@@ -16,6 +17,7 @@ __all__ = [
     "UndeclaredRoute",
     "create_app",
     "database_answers",
+    "example_of",
     "idempotency",
     "problems_of",
     "public",

@@ -55,6 +55,7 @@ class IdempotencyKeyMissing(Malformed, messages=MESSAGES):
 
 class IdempotencyKeyMalformed(Malformed, messages=MESSAGES):
     slug = "idempotency-key-malformed"
+    example: ClassVar = {"longest": 128}
 
 
 class TokenMissing(Unauthenticated, messages=MESSAGES):
@@ -67,6 +68,7 @@ class TokenInvalid(Unauthenticated, messages=MESSAGES):
 
 class ScopeMissing(Forbidden, messages=MESSAGES):
     slug = "scope-missing"
+    example: ClassVar = {"scope": "orders:read"}
 
 
 class RouteNotFound(NotFound, messages=MESSAGES):
@@ -77,6 +79,14 @@ class ValidationFailed(Invalid, messages=MESSAGES):
     """`errors` says what is wrong where: `in`, `pointer` (JSON pointer, RFC 6901) or `name`, `code`, `detail`."""
 
     slug = "validation-failed"
+    example_errors: ClassVar[list[dict[str, Any]]] = [
+        {
+            "in": "body",
+            "pointer": "#/lines/0/quantity",
+            "code": "greater_than_equal",
+            "detail": "Input should be greater than or equal to 1",
+        }
+    ]
 
     def __init__(self, errors: list[dict[str, Any]]) -> None:
         super().__init__()
@@ -111,6 +121,7 @@ class RequestTooSlow(EdgeError, messages=MESSAGES):
 
 class ContentTooLarge(EdgeError, messages=MESSAGES):
     slug = "content-too-large"
+    example: ClassVar = {"limit_bytes": 262144}
     status = 413
 
 

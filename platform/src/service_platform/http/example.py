@@ -9,12 +9,21 @@ from pydantic.fields import FieldInfo
 
 
 def example_of(model: type[BaseModel]) -> dict[str, Any]:
-    """A valid instance of `model` as JSON: each field's first example, else its default, else null where it may be.
+    """A valid instance of `model` as JSON.
+
+    It is the model's own example, if it declares one; else each field's first example, else its default, else null
+    where it may be.
 
     Raises TypeError for a field that has neither, ValueError when the examples do not fit their own model.
     """
-    values = {name: _example(model, name, field) for name, field in model.model_fields.items()}
+    values = _own_example(model) or {name: _example(model, name, field) for name, field in model.model_fields.items()}
     return model.model_validate(values).model_dump(mode="json")
+
+
+def _own_example(model: type[BaseModel]) -> dict[str, Any] | None:
+    extra = model.model_config.get("json_schema_extra")
+    examples = extra.get("examples") if isinstance(extra, dict) else None
+    return dict(examples[0]) if isinstance(examples, list) and isinstance(examples[0], dict) else None
 
 
 def _example(model: type[BaseModel], name: str, field: FieldInfo) -> Any:

@@ -64,7 +64,6 @@ def status_of(error: type[DomainError]) -> int:
 def problem_response(request: Request, error: DomainError, headers: Mapping[str, str] | None = None) -> Response:
     """`error` as problem+json; its facts and the correlation id are members of the problem."""
     language = negotiate(request.headers.get("accept-language"))
-    status = status_of(type(error))
     members: dict[str, Any] = dict(error.facts)
     if isinstance(error, ValidationFailed):
         members["errors"] = error.errors
@@ -72,14 +71,14 @@ def problem_response(request: Request, error: DomainError, headers: Mapping[str,
         error.title(language),
         type_=error.slug,
         detail=error.detail(language),
-        status=status,
+        status=status_of(type(error)),
         correlation_id=correlation_id(),
         **members,
     )
     own = _headers_for(error) | {"Content-Language": language, "Vary": "Accept-Language"}
     return Response(
         orjson.dumps(problem.marshal(), default=str),
-        status_code=status,
+        status_code=problem.status,
         headers=own | dict(headers or {}),
         media_type=MEDIA_TYPE,
     )

@@ -16,6 +16,8 @@ DomainError
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from service_platform.database import ClaimRefused
 from service_platform.errors import Conflict, NotFound
 
@@ -50,15 +52,18 @@ class DeadLetterNotFound(NotFound, messages=MESSAGES):
     """There is no dead letter with this id."""
 
     slug = "dead-letter-not-found"
+    example: ClassVar = {"dead_letter_id": "6c2e8f10-94b7-4d3a-a5c8-0e1f2d3c4b5a"}
 
 
 class DeadLetterResolved(Conflict, messages=MESSAGES):
     """The dead letter was requeued or discarded before."""
 
     slug = "dead-letter-resolved"
+    example: ClassVar = {"dead_letter_id": "6c2e8f10-94b7-4d3a-a5c8-0e1f2d3c4b5a", "state": "requeued"}
 
 
 class DeadLetterNameless(Conflict, messages=MESSAGES):
     """The record's headers name no event, so no consumer can be asked to handle it again."""
 
     slug = "dead-letter-nameless"
+    example: ClassVar = {"dead_letter_id": "6c2e8f10-94b7-4d3a-a5c8-0e1f2d3c4b5a"}

@@ -7,7 +7,7 @@ DomainError
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from service_platform.errors import Conflict, NotFound
 from service_platform.messages import Catalogue
@@ -40,9 +40,11 @@ class JobNotFound(NotFound, messages=MESSAGES):
     """There is no job with this id."""
 
     slug = "job-not-found"
+    example: ClassVar = {"job_id": "3f0a9d52-7c41-4f6b-8a1e-2b9c0d4e5f60"}
 
 
 class JobStateConflict(Conflict, messages=MESSAGES):
     """The job is in a state that does not allow what was asked."""
 
     slug = "job-state-conflict"
+    example: ClassVar = {"job_id": "3f0a9d52-7c41-4f6b-8a1e-2b9c0d4e5f60", "state": "done"}

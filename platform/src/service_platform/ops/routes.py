@@ -10,10 +10,9 @@ from fastapi import APIRouter, Body, Path, Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError, create_model
 
-from service_platform.http import Principal, problems_of, require
+from service_platform.http import Principal, example_of, problems_of, require
 
 from .action import ActionInput
-from .example import example_of
 from .operator import Operator
 from .registry import ActionRegistry, AnyAction
 from .runner import ActionRunner
@@ -41,7 +40,7 @@ def operator_routes(actions: ActionRegistry, runner: ActionRunner) -> APIRouter:
             description=action.detail("en"),
             response_model=action.result,
             responses={
-                200: {"content": {"application/json": {"example": example_of(action.result) | dict(action.example)}}},
+                200: {"content": {"application/json": {"example": dict(action.example)}}},
                 **problems_of(*action.refusals),
             },
         )

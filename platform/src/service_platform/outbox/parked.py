@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -48,6 +48,7 @@ class RowNotParked(Conflict, messages=MESSAGES):
     """Only a parked row can be released or discarded: any other is the relay's."""
 
     slug = "outbox-row-not-parked"
+    example: ClassVar = {"position": 4711}
 
 
 class ParkedRow(BaseModel):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from sqlalchemy import text
@@ -45,12 +45,14 @@ class TickUnknown(NotFound, messages=MESSAGES):
     """No tick of the service has this name."""
 
     slug = "tick-unknown"
+    example: ClassVar = {"tick": "expire-orders"}
 
 
 class TickAskedFor(Conflict, messages=MESSAGES):
     """One run a minute can be asked for, so that a repeated call does not run twice."""
 
     slug = "tick-asked-for"
+    example: ClassVar = {"tick": "expire-orders", "job_id": "3f0a9d52-7c41-4f6b-8a1e-2b9c0d4e5f60"}
 
 
 async def run_now(tick: Tick[Any], tx: Transaction) -> UUID:

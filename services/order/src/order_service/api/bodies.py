@@ -48,7 +48,12 @@ class PlaceOrderBody(_Body):
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$", examples=["USD"])]
     customer_email: Annotated[
         str,
-        Field(min_length=3, max_length=limits.MAX_EMAIL_LENGTH, examples=["jane@example.com"]),
+        Field(
+            min_length=3,
+            max_length=limits.MAX_EMAIL_LENGTH,
+            examples=["jane@example.com"],
+            json_schema_extra={"format": "email"},
+        ),
         AfterValidator(_deliverable),
     ]
     locale: Annotated[Language, Field(description="The language of the invoice and its mail")] = "en"

@@ -15,6 +15,8 @@ from order_service.domain.orders import (
     OrderStateConflict,
     OrderView,
     PlaceOrder,
+    TotalTooLarge,
+    UnknownCurrency,
 )
 from service_platform.http import PageWanted, Principal, idempotency, problems_of, require
 from service_platform.idempotency import IdempotencyClaim
@@ -35,7 +37,7 @@ def orders_router(service: OrderService, orders: OrderQueries) -> APIRouter:
     """
     router = APIRouter(prefix="/orders", tags=["orders"])
 
-    @router.post("", status_code=201)
+    @router.post("", status_code=201, responses=problems_of(UnknownCurrency, TotalTooLarge))
     async def place_order(
         body: PlaceOrderBody,
         response: Response,

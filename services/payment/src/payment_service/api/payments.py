@@ -6,8 +6,8 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from payment_service.domain.payments import PaymentQueries, PaymentView
-from service_platform.http import PageWanted, require
+from payment_service.domain.payments import PaymentNotFound, PaymentQueries, PaymentView
+from service_platform.http import PageWanted, problems_of, require
 from service_platform.pagination import Page, Position
 
 
@@ -23,7 +23,7 @@ def payments_router(payments: PaymentQueries) -> APIRouter:
             rows, page, item=lambda row: row, position=lambda row: Position(row.created_at, row.id)
         )
 
-    @router.get("/{payment_id}")
+    @router.get("/{payment_id}", responses=problems_of(PaymentNotFound))
     async def get_payment(payment_id: UUID) -> PaymentView:
         return await payments.get(payment_id)
 

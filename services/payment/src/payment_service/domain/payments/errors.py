@@ -15,6 +15,7 @@ Exception
 
 from __future__ import annotations
 
+from typing import ClassVar
 from uuid import UUID
 
 from service_platform.errors import Conflict, Malformed, NotFound
@@ -26,6 +27,7 @@ class PaymentNotFound(NotFound, messages=MESSAGES):
     """No payment has this id."""
 
     slug = "payment-not-found"
+    example: ClassVar = {"payment_id": "7d9e1c34-52b1-4a86-8f6e-91c0a3d5e7f2"}
 
     def __init__(self, payment_id: UUID) -> None:
         super().__init__(payment_id=str(payment_id))
@@ -35,18 +37,24 @@ class RefundNotFound(NotFound, messages=MESSAGES):
     """The payment has no refund of this id."""
 
     slug = "refund-not-found"
+    example: ClassVar = {
+        "payment_id": "7d9e1c34-52b1-4a86-8f6e-91c0a3d5e7f2",
+        "refund_id": "5f7a8b9c-1d2e-4f3a-8b4c-5d6e7f8a9b0c",
+    }
 
 
 class PaymentNotSettled(Conflict, messages=MESSAGES):
     """Only money that was captured can be given back; `payment_status` is where the payment stands."""
 
     slug = "payment-not-settled"
+    example: ClassVar = {"payment_id": "7d9e1c34-52b1-4a86-8f6e-91c0a3d5e7f2", "payment_status": "processing"}
 
 
 class RefundExceedsCapture(Conflict, messages=MESSAGES):
     """What is asked is more than `refundable_minor`: captured, and not in any refund yet."""
 
     slug = "refund-exceeds-capture"
+    example: ClassVar = {"payment_id": "7d9e1c34-52b1-4a86-8f6e-91c0a3d5e7f2", "refundable_minor": 1250}
 
 
 class WebhookRefused(Malformed, messages=MESSAGES):

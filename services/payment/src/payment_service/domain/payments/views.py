@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Self
+from typing import Any, Final, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
 from .models import Payment, PaymentStatus
 from .refund_models import Refund, RefundReason, RefundStatus
+
+PAYMENT_EXAMPLE: Final[dict[str, Any]] = {
+    "id": "7d9e1c34-52b1-4a86-8f6e-91c0a3d5e7f2",
+    "order_id": "0b6f1d2e-6a59-4f0e-9d55-3f1d2a7c4b10",
+    "status": "settled",
+    "amount_minor": 4830,
+    "currency": "EUR",
+    "provider_reference": "pi_3QK1x2Fencepost0aB1cD2e",
+    "reason": None,
+    "refunded_minor": 1490,
+    "refund_reserved_minor": 0,
+    "refundable_minor": 3340,
+    "created_at": "2026-11-30T09:15:00.402871Z",
+    "concluded_at": "2026-11-30T09:15:01.734019Z",
+}
+REFUND_EXAMPLE: Final[dict[str, Any]] = {
+    "id": "5f7a8b9c-1d2e-4f3a-8b4c-5d6e7f8a9b0c",
+    "payment_id": PAYMENT_EXAMPLE["id"],
+    "status": "done",
+    "reason": "requested",
+    "amount_minor": 1490,
+    "currency": "EUR",
+    "provider_reference": "re_3QK1x2Fencepost1fG2hI3j",
+    "detail": None,
+    "created_at": "2026-12-02T14:03:10.118342Z",
+    "concluded_at": "2026-12-02T14:03:11.556201Z",
+}
 
 
 class PaymentView(BaseModel):
@@ -18,7 +45,7 @@ class PaymentView(BaseModel):
     `refunded_minor` went back, `refund_reserved_minor` is on its way or waits for a person, `refundable_minor` is left.
     """
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [PAYMENT_EXAMPLE]})
 
     id: UUID
     order_id: UUID
@@ -54,7 +81,7 @@ class PaymentView(BaseModel):
 class RefundView(BaseModel):
     """A refund. `amount_minor` counts minor units of `currency` (ISO 4217)."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, json_schema_extra={"examples": [REFUND_EXAMPLE]})
 
     id: UUID
     payment_id: UUID
