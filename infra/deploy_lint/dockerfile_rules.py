@@ -80,7 +80,7 @@ def no_build_tools_are_left(file: Dockerfile) -> Iterator[Breach]:
 
 def packages_come_by_hash(file: Dockerfile) -> Iterator[Breach]:
     for command in file.arguments("RUN"):
-        for install in re.findall(r"pip (?:--python \S+ )?install[^&]*", command):
+        for install in re.findall(r"pip (?:--python \S+ )?(?:install|wheel)[^&]*", command):
             if "--require-hashes" not in install and "--no-index" not in install:
                 yield Breach(
                     file.path,
