@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaException
@@ -52,13 +53,17 @@ TOPICS = (
 )
 
 
-def create_topics(bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS) -> list[str]:
+def create_topics(
+    bootstrap_servers: str, topics: tuple[Topic, ...] = TOPICS, *, security: Mapping[str, str] | None = None
+) -> list[str]:
     """Make the topics that are not there, give those that are the declared settings. Returns the names of those made.
+
+    `security` is what the client is told of TLS and credentials, in its own words.
 
     Raises:
         TopicsRefused: the broker refuses, or a topic is there with other partitions than declared.
     """
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 3})
+    admin = AdminClient({**(security or {}), "bootstrap.servers": bootstrap_servers, "log_level": 3})
     try:
         there = {name: len(found.partitions) for name, found in admin.list_topics(timeout=15).topics.items()}
         new = [topic for topic in topics if topic.name not in there]

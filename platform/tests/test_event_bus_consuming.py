@@ -249,7 +249,7 @@ class Hands:
 def fetching(kafka: str, source: str) -> Iterator[tuple[Hands, fetcher.Fetcher]]:
     hands = Hands()
     member = fetcher.Fetcher(
-        bootstrap_servers=kafka, group=source, topics=[f"events.{source}"], work=hands, stop_seconds=1
+        brokers={"bootstrap.servers": kafka}, group=source, topics=[f"events.{source}"], work=hands, stop_seconds=1
     )
     thread = threading.Thread(target=member.run)
     thread.start()
@@ -436,7 +436,7 @@ async def test_the_engine_asks_the_broker_how_long_its_topics_keep_events(
     )
     with pytest.raises(InboxForgetsTooSoon, match=f"events.{source}"):
         await engine.run(asyncio.Event())
-    assert topic_retentions(kafka, ["events.is-not-there"]) == {}
+    assert topic_retentions({"bootstrap.servers": kafka}, ["events.is-not-there"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -453,5 +453,5 @@ def test_a_topic_may_keep_a_record_for_its_retention_and_a_segment_more(
 ) -> None:
     admin, topic = AdminClient({"bootstrap.servers": kafka}), f"kept-{uuid4().hex[:10]}"
     admin.create_topics([NewTopic(topic, 1, 1, config=settings)], operation_timeout=15)[topic].result()
-    assert topic_retentions(kafka, [topic]) == {topic: longest}
+    assert topic_retentions({"bootstrap.servers": kafka}, [topic]) == {topic: longest}
     admin.delete_topics([topic])

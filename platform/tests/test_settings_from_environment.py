@@ -27,6 +27,9 @@ PRODUCTION = DEVELOPMENT | {
     "REDIS_PASSWORD": "r" * 24,
     "JWT_ISSUER": "https://id.example.com/",
     "JWT_JWKS_URL": "https://id.example.com/jwks.json",
+    "DATABASE_SSLMODE": "verify-full",
+    "KAFKA_SECURITY_PROTOCOL": "SSL",
+    "REDIS_TLS": "true",
 }
 
 

@@ -35,8 +35,9 @@ def open_database(settings: ServiceSettings, process: str) -> Database:
 def build_relay(settings: ServiceSettings) -> Work:
     """Events to Kafka and jobs to Celery, in tasks of their own: an outage of one does not stop the other."""
     database = open_database(settings, "relay")
-    kafka = KafkaSink(settings.kafka_bootstrap_servers, client_id=f"{settings.service_name}-relay")
-    second = KafkaSink(settings.kafka_bootstrap_servers, client_id=f"{settings.service_name}-relay-2")
+    servers, security = settings.kafka_bootstrap_servers, settings.kafka_security()
+    kafka = KafkaSink(servers, client_id=f"{settings.service_name}-relay", security=security)
+    second = KafkaSink(servers, client_id=f"{settings.service_name}-relay-2", security=security)
     celery = CelerySink(broker_of(settings), database, resend_after_seconds=settings.job_resend_after_seconds)
     events = Relay(database, channel="kafka", sink=kafka, second_sink=second)
     jobs = Relay(database, channel="celery", sink=celery)
@@ -66,6 +67,7 @@ def run_consumers(
         consumers=consumers,
         service=settings.service_name,
         bootstrap_servers=settings.kafka_bootstrap_servers,
+        security=settings.kafka_security(),
         concurrency=settings.database_pool_size,
         retry=RetryPolicy(settings.event_retry_first_seconds, settings.event_retry_limit_seconds),
         inbox_retention=timedelta(days=settings.inbox_retention_days),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
@@ -30,13 +31,19 @@ CommitObserver = Callable[[Transaction], None]
 
 @dataclass(frozen=True)
 class DatabaseAddress:
-    """Where a database is and who asks."""
+    """Where a database is and who asks.
+
+    `sslmode` is libpq's: `disable`, `require` (encrypted, whoever answers) or `verify-full` (only to the host of that
+    name, by a CA of the file `sslrootcert`, or of the system).
+    """
 
     host: str
     port: int
     name: str
     user: str
     password: str
+    sslmode: str = "disable"
+    sslrootcert: str | None = None
 
     def url(self) -> URL:
         return URL.create(
@@ -47,6 +54,16 @@ class DatabaseAddress:
             port=self.port,
             database=self.name,
         )
+
+    def tls(self) -> ssl.SSLContext | bool:
+        """The driver's `ssl` argument: it goes with `url()`, and with every connection that is made beside a pool."""
+        if self.sslmode == "disable":
+            return False
+        context = ssl.create_default_context(cafile=self.sslrootcert)
+        if self.sslmode == "require":
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
 
 
 class Database:
@@ -67,6 +84,7 @@ class Database:
             json_serializer=lambda value: orjson.dumps(value).decode(),
             json_deserializer=orjson.loads,
             connect_args={
+                "ssl": address.tls(),
                 "timeout": 10,
                 "command_timeout": 30,
                 "server_settings": {"application_name": application_name, "jit": "off", **_LIMITS},

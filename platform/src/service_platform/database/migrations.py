@@ -28,7 +28,7 @@ def run_migrations(owner: DatabaseAddress, *, app_role: str, metadata: MetaData)
 
 
 async def _run(owner: DatabaseAddress, metadata: MetaData) -> None:
-    engine = create_async_engine(owner.url(), poolclass=NullPool)
+    engine = create_async_engine(owner.url(), poolclass=NullPool, connect_args={"ssl": owner.tls()})
     async with engine.connect() as guard, engine.connect() as connection:
         await guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
         await connection.execute(text("SET lock_timeout = '5s'"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -44,7 +44,8 @@ class ConsumerEngine:
     the commit of the offset: it comes again, and the inbox makes it a no-op. The same holds for the transaction that
     records a failure.
 
-    A broker that is not there yet, and a topic that is not, are waited for.
+    A broker that is not there yet, and a topic that is not, are waited for. `security` is what the client is told of
+    TLS and credentials (`ServiceSettings.kafka_security`).
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class ConsumerEngine:
         consumers: Sequence[Consumer[Any]],
         service: str,
         bootstrap_servers: str,
+        security: Mapping[str, str] | None = None,
         concurrency: int = 10,
         retry: RetryPolicy | None = None,
         inbox_retention: timedelta = timedelta(days=30),
@@ -61,7 +63,7 @@ class ConsumerEngine:
         self._database = database
         self._dispatcher = Dispatcher(consumers, RetryLedger(database, service, retry), service)
         self._group = service
-        self._bootstrap_servers = bootstrap_servers
+        self._brokers = {**(security or {}), "bootstrap.servers": bootstrap_servers}
         self._concurrency = concurrency
         self._inbox_retention = inbox_retention
         self._member: _Member | None = None
@@ -79,7 +81,7 @@ class ConsumerEngine:
         await self._check_retention(stop)
         if stop.is_set():
             return
-        self._member = _Member(self._dispatcher, self._group, self._bootstrap_servers, self._concurrency)
+        self._member = _Member(self._dispatcher, self._group, self._brokers, self._concurrency)
         try:
             await self._member.run(stop)
         finally:
@@ -105,7 +107,7 @@ class ConsumerEngine:
         backoff = Backoff(0.2, 5.0)
         while not stop.is_set():
             try:
-                retentions = await asyncio.to_thread(topic_retentions, self._bootstrap_servers, self._dispatcher.topics)
+                retentions = await asyncio.to_thread(topic_retentions, self._brokers, self._dispatcher.topics)
             except KafkaException as error:
                 _log.warning(EventBusLogEvent.BROKER_TROUBLED, error=str(error))
                 await wait_for_any(stop, seconds=backoff.failed())
@@ -117,14 +119,14 @@ class ConsumerEngine:
 class _Member:
     """One membership: the fetcher on its thread, and the partitions on the event loop."""
 
-    def __init__(self, dispatcher: Dispatcher, group: str, bootstrap_servers: str, concurrency: int) -> None:
+    def __init__(self, dispatcher: Dispatcher, group: str, brokers: Mapping[str, str], concurrency: int) -> None:
         self._dispatcher = dispatcher
         self._slots = asyncio.Semaphore(concurrency)
         self._partitions: dict[Place, Partition] = {}
         self._loop = asyncio.get_running_loop()
         self._failure: asyncio.Future[None] = self._loop.create_future()
         self.fetcher = Fetcher(
-            bootstrap_servers=bootstrap_servers,
+            brokers=brokers,
             group=group,
             topics=dispatcher.topics,
             work=self,

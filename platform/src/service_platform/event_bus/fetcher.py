@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer as KafkaConsumer
@@ -76,7 +76,9 @@ class Fetcher:
     - Partitions move one by one (cooperative), so a deployment stops only those that change hands.
     """
 
-    def __init__(self, *, bootstrap_servers: str, group: str, topics: Sequence[str], work: Work, stop_seconds: float):
+    def __init__(
+        self, *, brokers: Mapping[str, str], group: str, topics: Sequence[str], work: Work, stop_seconds: float
+    ):
         self._topics = list(topics)
         self._work = work
         self._stop_seconds = stop_seconds
@@ -89,7 +91,7 @@ class Fetcher:
         self._complained_at = -_COMPLAIN_EVERY
         self._settings = {
             **_SETTINGS,
-            "bootstrap.servers": bootstrap_servers,
+            **brokers,
             "group.id": group,
             "client.id": group,
             "on_commit": self._on_commit,

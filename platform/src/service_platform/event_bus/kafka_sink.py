@@ -7,7 +7,7 @@ import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -67,10 +67,15 @@ class KafkaSink:
     The broker knows a batch's predecessor only where it has written something of this producer: it takes the second
     batch of a partition although it has refused the first. Until every partition of a topic has been written to, one
     row of each key goes ahead, and the rest once these are acknowledged.
+
+    `security` is what the client is told of TLS and credentials (`ServiceSettings.kafka_security`).
     """
 
-    def __init__(self, bootstrap_servers: str, *, client_id: str = "relay") -> None:
+    def __init__(
+        self, bootstrap_servers: str, *, client_id: str = "relay", security: Mapping[str, str] | None = None
+    ) -> None:
         self._settings: dict[str, str | int | float | bool] = {
+            **(security or {}),
             "bootstrap.servers": bootstrap_servers,
             "client.id": client_id,
             "acks": "all",

@@ -16,12 +16,12 @@ class InboxForgetsTooSoon(RuntimeError):
     """A topic keeps events for longer than the inbox remembers having handled them."""
 
 
-def topic_retentions(bootstrap_servers: str, topics: Sequence[str]) -> Mapping[str, timedelta | None]:
+def topic_retentions(brokers: Mapping[str, str], topics: Sequence[str]) -> Mapping[str, timedelta | None]:
     """For how long each topic may keep a record, None for ever. Topics that are not there yet are left out.
 
     Blocks for up to 10 s. Raises KafkaException when the broker does not answer.
     """
-    admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 3})
+    admin = AdminClient({**brokers, "log_level": 3})
     asked = admin.describe_configs([ConfigResource(ResourceType.TOPIC, topic) for topic in topics])
     retentions: dict[str, timedelta | None] = {}
     for resource, answer in asked.items():

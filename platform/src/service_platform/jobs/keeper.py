@@ -144,6 +144,7 @@ class LeaseKeeper(threading.Thread):
                 database=address.name,
                 user=address.user,
                 password=address.password,
+                ssl=address.tls(),
                 timeout=_ANSWER_SECONDS,
                 command_timeout=_ANSWER_SECONDS,
                 server_settings={"application_name": f"{self._application_name} leases"},

@@ -44,6 +44,7 @@ async def open_connection(database: Database, purpose: str) -> AsyncIterator[asy
         database=address.name,
         user=address.user,
         password=address.password,
+        ssl=address.tls(),
         timeout=_ANSWER_SECONDS,
         command_timeout=_ANSWER_SECONDS,
         server_settings={

@@ -6,18 +6,15 @@ from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from service_platform.database import DatabaseAddress
-
+from .connections import ConnectionSettings, Port
 from .secrets import SecretsSource
 
 _SHORTEST_SECRET = 16  # below it, a secret outside development is taken for one that somebody typed
-
-Port = Annotated[int, Field(ge=1, le=65535)]
 
 
 class Environment(StrEnum):
@@ -27,7 +24,7 @@ class Environment(StrEnum):
     PRODUCTION = "production"
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(ConnectionSettings):
     """The settings that all services share. A service adds its own fields in a subclass in its `settings.py`.
 
     Each field is read from the environment variable of the same name in capitals; a `SecretStr` field also from the
@@ -43,21 +40,6 @@ class ServiceSettings(BaseSettings):
 
     http_host: str = "127.0.0.1"
     http_port: Port = 8000
-
-    database_host: str
-    database_port: Port = 5432
-    database_name: str
-    database_user: str
-    database_password: SecretStr
-    database_owner_user: str | None = None
-    database_owner_password: SecretStr | None = None
-    database_pool_size: Annotated[int, Field(ge=1, le=200)] = 10
-
-    kafka_bootstrap_servers: str
-
-    redis_host: str
-    redis_port: Port = 6379
-    redis_password: SecretStr
 
     jwt_issuer: str
     jwt_audience: str
@@ -121,43 +103,11 @@ class ServiceSettings(BaseSettings):
             value = getattr(self, name)
             if isinstance(value, SecretStr) and len(value.get_secret_value()) < _SHORTEST_SECRET:
                 yield f"{name.upper()} is shorter than {_SHORTEST_SECRET} characters"
+        yield from self.unsafe_connections()
         if urlsplit(self.jwt_issuer).hostname in {"fencepost.local", "localhost", "127.0.0.1"}:
             yield "JWT_ISSUER is the development issuer"
         if self.jwt_jwks_url.startswith("http://"):
             yield "JWT_JWKS_URL is plain http, so anyone on the way can hand out keys"
-
-    def database_address(self) -> DatabaseAddress:
-        """The service's own database, as the role that runs."""
-        return DatabaseAddress(
-            host=self.database_host,
-            port=self.database_port,
-            name=self.database_name,
-            user=self.database_user,
-            password=self.database_password.get_secret_value(),
-        )
-
-    def owner_address(self) -> DatabaseAddress:
-        """The same database as the role that migrates; running processes do not have its password.
-
-        Raises ValueError when DATABASE_OWNER_USER or DATABASE_OWNER_PASSWORD is not set.
-        """
-        if self.database_owner_user is None or self.database_owner_password is None:
-            raise ValueError(
-                "Migrations run as the owner role: set DATABASE_OWNER_USER, and DATABASE_OWNER_PASSWORD or "
-                "DATABASE_OWNER_PASSWORD_FILE."
-            )
-        return DatabaseAddress(
-            host=self.database_host,
-            port=self.database_port,
-            name=self.database_name,
-            user=self.database_owner_user,
-            password=self.database_owner_password.get_secret_value(),
-        )
-
-    def redis_url(self) -> str:
-        """The broker's address with its password in it: hand it to the client, never to a log."""
-        password = quote(self.redis_password.get_secret_value(), safe="")
-        return f"redis://:{password}@{self.redis_host}:{self.redis_port}/0"
 
     def secret_values(self) -> list[str]:
         """Every secret in plain text, for the log pipeline to blot out."""
