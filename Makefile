@@ -37,7 +37,7 @@ logs: setup ## Follow logs: S=order-relay, or S=order for all of a service, or n
 clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stacks
 	@$(SUITE) clean
 	@$(NATIVE) clean --stack test
-	@for state in .fencepost/platform-test*; do [ ! -d $$state ] || $(NATIVE) clean --state $$state; done
+	@for state in .fencepost/platform-test* .fencepost/chaos*; do [ ! -d $$state ] || $(NATIVE) clean --state $$state; done
 	@$(NATIVE) clean --state .fencepost/bench/stack --port-base 26000
 
 .PHONY: dev
@@ -86,6 +86,10 @@ scenarios: setup ## List the guarantees and what their last run said
 .PHONY: scenario
 scenario: setup ## Prove one guarantee: NAME=event-bus/duplicate-delivery-is-a-noop
 	@$(PYTHON) -m world run "$(or $(NAME),$(error Say which: make scenario NAME=suite/order-to-invoice))"
+
+.PHONY: chaos
+chaos: setup ## Play purchases while everything is struck, then judge: DURATION=120 SEED=7 RATE=3
+	@$(PYTHON) -m chaos --duration $(or $(DURATION),120) --seed $(or $(SEED),7) --rate $(or $(RATE),3)
 
 .PHONY: contracts
 contracts: setup ## Write contracts/ anew from the code, unless that breaks a reader

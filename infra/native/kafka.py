@@ -32,11 +32,16 @@ logger.server.level = INFO
 
 
 class Kafka:
-    """The broker of one stack."""
+    """The broker of one stack.
 
-    def __init__(self, layout: Layout, port: int, controller_port: int) -> None:
+    `detour` is a second port that it listens on, and the port that it names to those who come there: that of a proxy
+    before it.
+    """
+
+    def __init__(self, layout: Layout, port: int, controller_port: int, detour: tuple[int, int] | None = None) -> None:
         self._port = port
         self._controller_port = controller_port
+        self._detour = detour
         self._home = layout.state / "kafka"
         self._data = self._home / "data"
 
@@ -104,15 +109,19 @@ class Kafka:
     def _settings(self) -> dict[str, str]:
         broker = f"127.0.0.1:{self._port}"
         controller = f"127.0.0.1:{self._controller_port}"
+        listeners = advertised = f"PLAINTEXT://{broker},CONTROLLER://{controller}"
+        if self._detour is not None:
+            listeners += f",DETOUR://127.0.0.1:{self._detour[0]}"
+            advertised += f",DETOUR://127.0.0.1:{self._detour[1]}"
         return {
             "process.roles": "broker,controller",
             "node.id": "1",
             "controller.quorum.bootstrap.servers": controller,
             "controller.listener.names": "CONTROLLER",
             "inter.broker.listener.name": "PLAINTEXT",
-            "listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
-            "advertised.listeners": f"PLAINTEXT://{broker},CONTROLLER://{controller}",
-            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "listeners": listeners,
+            "advertised.listeners": advertised,
+            "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,DETOUR:PLAINTEXT",
             "log.dirs": str(self._data),
             # Topics come from the declared list alone: a misspelt one is an error, not a new topic.
             "auto.create.topics.enable": "false",

@@ -31,7 +31,7 @@ class Stack:
 
     A second stack needs another state folder and another port base, and knows nothing of the first. `replicas` says
     how many of a role run where it is not one; `postgres_settings` come on top of the database server's usual ones;
-    `say` is told what happens. Everything that cannot go on raises StackError.
+    `detours` is explained at `Topology`; `say` is told what happens. Everything that cannot go on raises StackError.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Stack:
         settings: StackSettings | None = None,
         replicas: Mapping[str, int] | None = None,
         postgres_settings: Mapping[str, str] | None = None,
+        detours: Mapping[str, int] | None = None,
         port_setting: str = "FENCEPOST_PORT_BASE",
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
@@ -50,6 +51,7 @@ class Stack:
         self._port_setting = port_setting
         self._settings = settings or StackSettings()
         self._postgres_settings = dict(postgres_settings or {})
+        self._detours = dict(detours or {})
         self._say = say
         self.topology = self._topology(replicas)
         self._supervision = Supervision(self.layout)
@@ -165,7 +167,14 @@ class Stack:
         return self.layout.logs / f"{name}.log"
 
     def _topology(self, replicas: Mapping[str, int] | None) -> Topology:
-        return Topology(self.layout, self.port_base, self._settings, replicas, self._postgres_settings)
+        return Topology(
+            self.layout,
+            self.port_base,
+            self._settings,
+            replicas,
+            postgres_settings=self._postgres_settings,
+            detours=self._detours,
+        )
 
     def _prepare(self) -> None:
         preflight.check_disk({self.layout.state, self.layout.postgres.parent})

@@ -38,8 +38,9 @@ PORT_OFFSETS = {
     "valkey": 79,
     "kafka": 92,
     "kafka-controller": 93,
+    "kafka-detour": 94,
 }
-_SECOND_PORTS = {"mail-smtp": "mail", "kafka-controller": "kafka"}
+_SECOND_PORTS = {"mail-smtp": "mail", "kafka-controller": "kafka", "kafka-detour": "kafka"}
 
 JWT_ISSUER = "https://fencepost.local/"
 JWT_AUDIENCE = "fencepost"
@@ -51,7 +52,11 @@ _POOL_SIZES = {"api": 10, "relay": 4, "consumer": 6, "worker": 4, "scheduler": 2
 
 
 class Topology:
-    """What one stack consists of, for a state folder, a port base and a number of replicas a role."""
+    """What one stack consists of, for a state folder, a port base and a number of replicas a role.
+
+    `detours` are the ports at which the services look for a server where that is not its own: those of a proxy that can
+    cut and slow the connection. What comes that way to Kafka must be passed on to its port `kafka-detour`.
+    """
 
     def __init__(
         self,
@@ -59,16 +64,21 @@ class Topology:
         port_base: int,
         settings: StackSettings,
         replicas: Mapping[str, int] | None = None,
+        *,
         postgres_settings: Mapping[str, str] | None = None,
+        detours: Mapping[str, int] | None = None,
     ) -> None:
         self.layout = layout
         self._settings = settings
         self.ports = {name: port_base + offset for name, offset in PORT_OFFSETS.items()}
+        detours = dict(detours or {})
+        self._reached_at = self.ports | detours
         self.replicas = dict(replicas or {})
         self._check_replicas()
         self.postgres = Postgres(layout, self.ports["postgres"], postgres_settings)
         self.valkey = Valkey(layout, self.ports["valkey"])
-        self.kafka = Kafka(layout, self.ports["kafka"], self.ports["kafka-controller"])
+        detour = (self.ports["kafka-detour"], detours["kafka"]) if "kafka" in detours else None
+        self.kafka = Kafka(layout, self.ports["kafka"], self.ports["kafka-controller"], detour)
 
     def processes(self) -> list[Process]:
         """Every process, in the order of starting."""
@@ -166,14 +176,14 @@ class Topology:
             "SERVICE_NAME": service,
             "LOG_LEVEL": self._settings.log_level,
             "DATABASE_HOST": "127.0.0.1",
-            "DATABASE_PORT": str(self.ports["postgres"]),
+            "DATABASE_PORT": str(self._reached_at["postgres"]),
             "DATABASE_NAME": f"{service}_db",
             "DATABASE_USER": f"{service}_app",
             "DATABASE_PASSWORD_FILE": self._secret(credentials.app_password(service)),
             "DATABASE_POOL_SIZE": str(_POOL_SIZES.get(kind, 2)),
-            "KAFKA_BOOTSTRAP_SERVERS": self.kafka_address,
+            "KAFKA_BOOTSTRAP_SERVERS": f"127.0.0.1:{self._reached_at['kafka']}",
             "REDIS_HOST": "127.0.0.1",
-            "REDIS_PORT": str(self.ports["valkey"]),
+            "REDIS_PORT": str(self._reached_at["valkey"]),
             "REDIS_PASSWORD_FILE": self._secret(credentials.REDIS_PASSWORD),
             "JWT_ISSUER": JWT_ISSUER,
             "JWT_AUDIENCE": JWT_AUDIENCE,
@@ -182,7 +192,7 @@ class Topology:
         }
         if service == "payment":
             key = self._settings.stripe_api_key_file
-            env["STRIPE_API_BASE"] = self._settings.stripe_api_base or self.urls()["provider"]
+            env["STRIPE_API_BASE"] = self._settings.stripe_api_base or self._reached_url("provider")
             env["STRIPE_API_KEY_FILE"] = str(key) if key else self._secret(credentials.STRIPE_API_KEY)
             endpoint_secret = self._settings.stripe_webhook_secret_file
             env["STRIPE_WEBHOOK_SECRET_FILE"] = (
@@ -190,10 +200,13 @@ class Topology:
             )
         if service == "billing":
             env["SMTP_HOST"] = "127.0.0.1"
-            env["SMTP_PORT"] = str(self.ports["mail-smtp"])
-            env["MAILBOX_API_URL"] = self.urls()["mail"]
+            env["SMTP_PORT"] = str(self._reached_at["mail-smtp"])
+            env["MAILBOX_API_URL"] = self._reached_url("mail")
             env["MAIL_FROM"] = "Fencepost <billing@fencepost.example>"
         return env | self._settings.service_settings
+
+    def _reached_url(self, name: str) -> str:
+        return f"http://127.0.0.1:{self._reached_at[name]}"
 
     def _provider(self) -> Process:
         port = self.ports["provider"]

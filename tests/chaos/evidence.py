@@ -1,0 +1,92 @@
+"""What is known of events and unfinished work when all has settled: the rows of each service and the topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from native.topology import SERVICES
+from service_platform.contracts import read_by
+from service_platform.event_bus import headers, topic_of
+from world.bus import Bus
+from world.databases import Databases
+
+
+@dataclass(frozen=True)
+class Said:
+    """An event that a service's transaction committed."""
+
+    source: str
+    event_id: str
+    name: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A record of a topic."""
+
+    source: str
+    event_id: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that the judge of events looks at.
+
+    `said` are the events of all services, each service's in the order of its outbox; `carried` are the records of
+    their topics, each partition's in its order. `readers` gives the consumers of each event by its name, `handled` the
+    events by id that each consumer's inbox holds. `unfinished` counts what should be zero at rest.
+    """
+
+    said: Sequence[Said]
+    carried: Sequence[Carried]
+    readers: Mapping[str, Sequence[str]]
+    handled: Mapping[str, frozenset[str]]
+    unfinished: Mapping[str, int] = field(default_factory=dict)
+
+
+_SAID = """
+    SELECT message_id::text AS id, headers->>'event-name' AS name, key FROM outbox
+    WHERE channel = 'kafka' AND consumer = '' ORDER BY position
+"""
+_HANDLED = "SELECT consumer, event_id::text AS id FROM inbox"
+_UNFINISHED = {
+    "outbox rows to be delivered": "SELECT count(*) FROM outbox_queue WHERE not_before <= now() + interval '1 minute'",
+    "events to be retried": "SELECT count(*) FROM retry_ledger",
+    "dead letters": "SELECT count(*) FROM dead_letter WHERE state = 'dead'",
+    "jobs that are not over": "SELECT count(*) FROM job WHERE status IN ('pending', 'running', 'failed')",
+    "dead jobs and jobs that need a review": "SELECT count(*) FROM job WHERE status IN ('dead', 'needs_review')",
+}
+
+
+async def gather_evidence(databases: Databases, bus: Bus) -> Evidence:
+    """Read it all, at rest."""
+    said: list[Said] = []
+    carried: list[Carried] = []
+    handled: dict[str, frozenset[str]] = {}
+    for service in SERVICES:
+        said += [Said(service, row["id"], row["name"], row["key"]) for row in await databases.rows(service, _SAID)]
+        for record in await bus.everything(topic_of(service)):
+            carried.append(Carried(service, record.header(headers.EVENT_ID), record.key))
+        for row in await databases.rows(service, _HANDLED):
+            handled[row["consumer"]] = handled.get(row["consumer"], frozenset()) | {row["id"]}
+    return Evidence(said, carried, _readers(), handled, await unfinished(databases))
+
+
+async def unfinished(databases: Databases) -> dict[str, int]:
+    """How much of each kind of work waits, by service and kind."""
+    return {
+        f"{service}: {what}": int(await databases.value(service, question))
+        for service in SERVICES
+        for what, question in _UNFINISHED.items()
+    }
+
+
+def _readers() -> dict[str, tuple[str, ...]]:
+    readers: dict[str, tuple[str, ...]] = {}
+    for service in SERVICES:
+        for reader in read_by(service):
+            readers[reader.name] = readers.get(reader.name, ()) + reader.consumers
+    return readers

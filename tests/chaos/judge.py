@@ -1,0 +1,105 @@
+"""The judge of events: was any lost, made up, carried out of order or not handled, and is all work done?
+
+It calls nothing and knows rows and records only, so that a test can plant any fault and hear it named. Money, orders,
+invoices and mails are judged by `demo.reconcile`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from demo.reconcile import reconcile
+from demo.records import Records
+
+from .evidence import Evidence
+
+
+@dataclass(frozen=True)
+class Objection:
+    """What is wrong; `about` are the ids that tell its history."""
+
+    text: str
+    about: tuple[str, ...] = ()
+
+
+def judge(records: Records, evidence: Evidence) -> list[Objection]:
+    """Every objection; none means that all agrees."""
+    return [
+        *(Objection(str(found), _ids_in(str(found))) for found in reconcile(records)),
+        *judge_events(evidence),
+    ]
+
+
+def judge_events(evidence: Evidence) -> list[Objection]:
+    """Every objection about events and unfinished work."""
+    return [
+        *_lost_or_made_up(evidence),
+        *_out_of_order(evidence),
+        *_not_handled(evidence),
+        *(
+            Objection(f"{what}: {count}, and none should be left")
+            for what, count in evidence.unfinished.items()
+            if count
+        ),
+    ]
+
+
+def _lost_or_made_up(evidence: Evidence) -> Iterator[Objection]:
+    said = {event.event_id: event for event in evidence.said}
+    carried = {record.event_id: record for record in evidence.carried}
+    for event_id in said.keys() - carried.keys():
+        event = said[event_id]
+        yield Objection(
+            f"event {event.name} {event_id} of key {event.key} was committed and is in no topic", (event_id, event.key)
+        )
+    for event_id in carried.keys() - said.keys():
+        record = carried[event_id]
+        yield Objection(
+            f"event {event_id} of key {record.key} is in the topic of {record.source}, and nobody committed it",
+            (event_id, record.key),
+        )
+
+
+def _out_of_order(evidence: Evidence) -> Iterator[Objection]:
+    said = _by_key((event.source, event.key, event.event_id) for event in evidence.said)
+    carried = _by_key((record.source, record.key, record.event_id) for record in evidence.carried)
+    for key, order in said.items():
+        for wanted, seen in zip_longest(order, carried.get(key, ())):
+            if wanted != seen and seen is not None and wanted is not None:
+                yield Objection(
+                    f"{key[0]}'s events of key {key[1]} were carried in another order: {seen} stands where {wanted} "
+                    "was committed",
+                    (key[1], seen, wanted),
+                )
+                break
+
+
+def _not_handled(evidence: Evidence) -> Iterator[Objection]:
+    for event in evidence.said:
+        for consumer in evidence.readers.get(event.name, ()):
+            if event.event_id not in evidence.handled.get(consumer, frozenset()):
+                yield Objection(
+                    f"consumer {consumer} has not handled event {event.name} {event.event_id} of key {event.key}",
+                    (event.event_id, event.key),
+                )
+
+
+def _not_done(evidence: Evidence) -> Iterator[Objection]:
+    for what, count in evidence.unfinished.items():
+        if count:
+            yield Objection(f"{what}: {count}, and none should be left")
+
+
+def _by_key(rows: Iterator[tuple[str, str, str]]) -> dict[tuple[str, str], Sequence[str]]:
+    """The ids of each source's key, each where it came first."""
+    found: defaultdict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for source, key, event_id in rows:
+        found[source, key].setdefault(event_id)
+    return {key: tuple(ids) for key, ids in found.items()}
+
+
+def _ids_in(text: str) -> tuple[str, ...]:
+    return tuple(word.strip(",.:;") for word in text.split() if word.count("-") == 4 or word.startswith("pi_"))
