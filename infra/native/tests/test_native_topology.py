@@ -104,3 +104,15 @@ def test_an_operators_command_runs_as_the_service_does_and_not_as_the_owner_of_i
     with pytest.raises(StackError) as refused:
         suite.ops_env("shop")
     assert "order, payment, billing" in refused.value.mend
+
+
+def test_services_look_for_a_server_at_its_detour_and_all_others_at_its_own_port(tmp_path: Path) -> None:
+    detours = {"postgres": 29632, "kafka": 29692}
+    topology = Topology(Layout(tmp_path), 29400, StackSettings(_env_file=None), detours=detours)
+    environment = {process.name: process.env for process in topology.processes()}
+
+    assert environment["order-relay"]["DATABASE_PORT"] == "29632"
+    assert environment["order-relay"]["KAFKA_BOOTSTRAP_SERVERS"] == "127.0.0.1:29692"
+    assert environment["order-relay"]["REDIS_PORT"] == str(topology.ports["valkey"])
+    assert topology.kafka_address == f"127.0.0.1:{topology.ports['kafka']}"
+    assert topology.ports["kafka-detour"] in topology.ports_of("kafka")
