@@ -187,6 +187,7 @@ class Topology:
             "REDIS_PASSWORD_FILE": self._secret(credentials.REDIS_PASSWORD),
             "JWT_ISSUER": JWT_ISSUER,
             "JWT_AUDIENCE": JWT_AUDIENCE,
+            "RATE_LIMIT": "off",  # one machine plays all customers, and measures
             "JWT_JWKS_URL": (self.layout.secrets / credentials.JWKS).as_uri(),
             "WORKER_CONCURRENCY": str(self._settings.worker_concurrency),
         }

@@ -78,6 +78,7 @@ def settings_for(keys: str, **changes: Any) -> ServiceSettings:
         "kafka_bootstrap_servers": "none",
         "redis_host": "none",
         "redis_password": SecretStr("none"),
+        "rate_limit": "off",
         "jwt_issuer": ISSUER,
         "jwt_audience": AUDIENCE,
         "jwt_jwks_url": keys,

@@ -85,6 +85,7 @@ def test_every_problem_that_a_route_can_give_stands_under_its_status(document) -
         "413": ["content-too-large"],
         "415": ["unsupported-media-type"],
         "422": ["nul-character", "validation-failed", "cursor-invalid", "idempotency-key-reused"],
+        "429": ["too-many-requests"],
         "500": ["unexpected-error"],
         "503": ["keys-unavailable"],
     }

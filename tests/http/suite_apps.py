@@ -98,6 +98,7 @@ def application(service: str, database: ServiceDatabase, folder: Path, **changes
             "database_name": database.app.name,
             "database_user": database.app.user,
             "database_password": SecretStr(database.app.password),
+            "rate_limit": "off",
             "jwt_issuer": ISSUER,
             "jwt_audience": AUDIENCE,
             "jwt_jwks_url": write_keys(folder),

@@ -48,6 +48,7 @@ def settings(billing_database: Database, tmp_path: Path) -> BillingSettings:
         kafka_bootstrap_servers="none",
         redis_host="none",
         redis_password=SecretStr("none"),
+        rate_limit="off",
         jwt_issuer="https://issuer.example/",
         jwt_audience="fencepost",
         jwt_jwks_url=keys.as_uri(),

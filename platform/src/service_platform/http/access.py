@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from .errors import ScopeMissing, TokenMissing
+from .rate_limit import RateLimit
 from .tokens import Principal, TokenVerifier
 
 _PRINCIPAL = "fencepost.principal"
@@ -62,7 +63,10 @@ def public(reason: str) -> Any:
 
 
 async def authenticate(request: Request) -> Principal:
-    """Who asks, checked once a request. Raises TokenMissing, TokenInvalid or KeysUnavailable."""
+    """Who asks, checked and counted once a request.
+
+    Raises TokenMissing, TokenInvalid, KeysUnavailable or TooManyRequests.
+    """
     known = request.scope.get(_PRINCIPAL)
     if isinstance(known, Principal):
         return known
@@ -71,6 +75,9 @@ async def authenticate(request: Request) -> Principal:
         raise TokenMissing
     verifier: TokenVerifier = request.app.state.token_verifier
     principal = await verifier.verify(token.strip())
+    rate_limit: RateLimit | None = request.app.state.rate_limit
+    if rate_limit is not None:
+        await rate_limit.count(principal.subject)
     request.scope[_PRINCIPAL] = principal
     return principal
 

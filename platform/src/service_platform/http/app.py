@@ -23,6 +23,7 @@ from .health import ReadyCheck, health_router
 from .idempotency import already_answered
 from .keys import KeySet
 from .openapi import describe
+from .rate_limit import RateLimit
 from .tokens import TokenVerifier
 
 MAX_BODY_BYTES = 256 * 1024
@@ -45,12 +46,20 @@ def create_app(
     that a route added later does not slip through.
     """
 
+    rate_limit = (
+        RateLimit(settings.rate_limit, redis_url=settings.redis_url(), service=settings.service_name)
+        if settings.rate_limit != "off"
+        else None
+    )
+
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         check_every_route(app.routes)
         async with contextlib.AsyncExitStack() as stack:
             for close in reversed(closing):
                 stack.push_async_callback(close)
+            if rate_limit is not None:
+                stack.push_async_callback(rate_limit.close)
             yield
 
     # No telemetry of FastAPI's own: the edge starts the one span of a request, and counts it.
@@ -65,6 +74,7 @@ def create_app(
     app.state.token_verifier = TokenVerifier(
         KeySet(settings.jwt_jwks_url), issuer=settings.jwt_issuer, audience=settings.jwt_audience
     )
+    app.state.rate_limit = rate_limit
     app.add_exception_handler(DomainError, problems.domain_error)
     app.add_exception_handler(RequestValidationError, problems.validation_error)
     app.add_exception_handler(HTTPException, problems.http_exception)

@@ -24,6 +24,7 @@ DomainError
     ├── RequestTooSlow              408
     ├── ContentTooLarge             413
     ├── UnsupportedMediaType        415
+    ├── TooManyRequests             429
     ├── RequestRefused              any other 4xx
     └── UnexpectedError             500
 """
@@ -128,6 +129,14 @@ class ContentTooLarge(EdgeError, messages=MESSAGES):
 class UnsupportedMediaType(EdgeError, messages=MESSAGES):
     slug = "unsupported-media-type"
     status = 415
+
+
+class TooManyRequests(EdgeError, messages=MESSAGES):
+    """One caller asked more often than the service's limit; `retry_after_seconds` is when to come again."""
+
+    slug = "too-many-requests"
+    status = 429
+    example: ClassVar = {"retry_after_seconds": 3}
 
 
 class RequestRefused(EdgeError, messages=MESSAGES):

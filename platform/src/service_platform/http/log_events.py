@@ -9,4 +9,5 @@ class HttpLogEvent(LogEvent):
     TOKEN_REFUSED = "http.token.refused"  # noqa: S105 - a name
     KEYS_LOADED = "http.keys.loaded"
     KEYS_UNAVAILABLE = "http.keys.unavailable"
+    RATE_LIMIT_OPEN = "http.rate_limit.open"
     NOT_READY = "http.not_ready"

@@ -84,6 +84,14 @@ MESSAGES = Catalogue(
             "en": "It must have 1 to {longest} visible ASCII characters and no spaces.",
             "vi": "Khóa phải có từ 1 đến {longest} ký tự ASCII hiển thị và không có dấu cách.",
         },
+        "too-many-requests": {
+            "en": "Too many requests",
+            "vi": "Quá nhiều yêu cầu",
+        },
+        "too-many-requests.detail": {
+            "en": "Try again in {retry_after_seconds} s.",
+            "vi": "Hãy thử lại sau {retry_after_seconds} giây.",
+        },
         "request-refused": {
             "en": "The request was refused",
             "vi": "Yêu cầu bị từ chối",

@@ -25,6 +25,7 @@ from .errors import (
     ScopeMissing,
     TokenInvalid,
     TokenMissing,
+    TooManyRequests,
     UnexpectedError,
     UnsupportedMediaType,
     ValidationFailed,
@@ -47,6 +48,7 @@ _OF_EVERY_ROUTE: Final[dict[str, _Errors]] = {
 }
 _OF_A_GUARDED_ROUTE: Final[dict[str, _Errors]] = {
     "401": [TokenMissing, TokenInvalid],
+    "429": [TooManyRequests],
     "503": [KeysUnavailable],
 }
 

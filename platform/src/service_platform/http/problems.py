@@ -34,6 +34,7 @@ from .errors import (
     RouteNotFound,
     ScopeMissing,
     TokenInvalid,
+    TooManyRequests,
     UnexpectedError,
     ValidationFailed,
 )
@@ -92,6 +93,8 @@ def _headers_for(error: DomainError) -> dict[str, str]:
             return {"WWW-Authenticate": "Bearer"}
         case ScopeMissing():
             return {"WWW-Authenticate": f'Bearer error="insufficient_scope", scope="{error.facts["scope"]}"'}
+        case TooManyRequests():
+            return {"Retry-After": str(error.facts["retry_after_seconds"])}
         case Unavailable():
             return {"Retry-After": "1"}
         case _:

@@ -45,6 +45,8 @@ class ServiceSettings(ConnectionSettings):
     jwt_audience: str
     jwt_jwks_url: str
 
+    rate_limit: Annotated[str, Field(pattern=r"^(off|[1-9][0-9]{0,8}/(second|minute|hour))$")] = "600/minute"
+
     health_file: Path | None = None
     worker_concurrency: Annotated[int, Field(ge=1, le=64)] = 2
     event_retry_first_seconds: Annotated[float, Field(gt=0, le=3600)] = 1.0
