@@ -50,7 +50,7 @@ SHORT = JobKind(
 )
 
 BRIEF = JobKind(
-    name="lab.brief", payload=Script, lease_seconds=0.5, deadline_seconds=60, max_claims=3, backoff_seconds=0.05
+    name="lab.brief", payload=Script, lease_seconds=0.5, deadline_seconds=60, max_silent_runs=3, backoff_seconds=0.05
 )
 ENDLESS = JobKind(name="lab.endless", payload=Script, deadline_seconds=3600)
 NEWER = JobKind(name="lab.newer", payload=Script)

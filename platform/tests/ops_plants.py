@@ -57,7 +57,7 @@ async def _one_message_and_why(database: Database, owner: Owner) -> Mapping[str,
 async def dead_job(database: Database, owner: Owner) -> UUID:
     """A job whose claims are used up."""
     job_id = await enqueue(database, Script(), "a")
-    await owner.fetchval("SELECT status FROM job_claim($1, $2, 'me', 30, 1)", job_id, QUICK.name)
+    await owner.fetchval("SELECT status FROM job_claim($1, $2, 'me', 30, 1, 3)", job_id, QUICK.name)
     await owner.fetchval("SELECT job_fail($1, 1, 'Timeout: the provider said nothing', 0, 1)", job_id)
     return job_id
 

@@ -31,7 +31,7 @@ async def purged(database: Database, older_than: timedelta, rows: int = 1000) ->
 async def claimed(statements: JobStatements, job_id: UUID, max_claims: int = 3) -> tuple[str, int] | None:
     """What a claim finds: the status and the token."""
     row = await statements.claim(
-        job_id, kind=QUICK.name, claimed_by="me", lease_seconds=LEASE_SECONDS, max_claims=max_claims
+        job_id, kind=QUICK.name, claimed_by="me", lease_seconds=LEASE_SECONDS, max_claims=max_claims, max_silent_runs=3
     )
     return None if row is None else (row.status, row.token)
 

@@ -43,7 +43,7 @@ def runner(database: Database) -> ActionRunner:
 
 
 async def claimed(owner: Owner, job_id: UUID) -> None:
-    assert await owner.fetchval("SELECT status FROM job_claim($1, $2, 'me', 30, 3)", job_id, QUICK.name) == "running"
+    assert await owner.fetchval("SELECT status FROM job_claim($1, $2, 'me', 30, 3, 3)", job_id, QUICK.name) == "running"
 
 
 async def test_the_backlog_counts_what_is_open_by_kind_and_tells_how_long_the_oldest_has_waited(

@@ -23,13 +23,18 @@ def statements(database: Database) -> JobStatements:
 
 
 async def claim(statements: JobStatements, job_id: UUID, *, max_claims: int = 3, kind: str = QUICK.name) -> ClaimRow:
-    row = await statements.claim(job_id, kind=kind, claimed_by="me", lease_seconds=30, max_claims=max_claims)
+    row = await statements.claim(
+        job_id, kind=kind, claimed_by="me", lease_seconds=30, max_claims=max_claims, max_silent_runs=3
+    )
     assert row is not None, "the claim matched nothing"
     return row
 
 
 async def refused(statements: JobStatements, job_id: UUID, *, kind: str = QUICK.name) -> bool:
-    return await statements.claim(job_id, kind=kind, claimed_by="me", lease_seconds=30, max_claims=3) is None
+    return (
+        await statements.claim(job_id, kind=kind, claimed_by="me", lease_seconds=30, max_claims=3, max_silent_runs=3)
+        is None
+    )
 
 
 async def status(owner: Owner, job_id: UUID) -> str:
@@ -127,7 +132,9 @@ async def test_of_a_completion_and_a_take_over_at_once_exactly_one_matches(
     async def race(job_id: UUID) -> tuple[bool, bool]:
         completed, taken = await asyncio.gather(
             statements.complete(job_id, expected_token=1),
-            statements.claim(job_id, kind=QUICK.name, claimed_by="me", lease_seconds=30, max_claims=3),
+            statements.claim(
+                job_id, kind=QUICK.name, claimed_by="me", lease_seconds=30, max_claims=3, max_silent_runs=3
+            ),
         )
         return completed, taken is not None
 

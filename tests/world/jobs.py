@@ -26,12 +26,12 @@ class Work:
     kind: str
     subject: str  # finds the id that stands in the job's key, by the order's id
     outside: str  # the process that it calls
-    max_claims: int
+    max_silent_runs: int
 
 
 WORK = {
-    "payment": Work("payment.capture-payment", "SELECT id FROM payments WHERE order_id::text = $1", "provider", 300),
-    "billing": Work("billing.deliver-invoice", "SELECT id FROM invoices WHERE order_id::text = $1", "mail", 300),
+    "payment": Work("payment.capture-payment", "SELECT id FROM payments WHERE order_id::text = $1", "provider", 10),
+    "billing": Work("billing.deliver-invoice", "SELECT id FROM invoices WHERE order_id::text = $1", "mail", 10),
 }
 
 

@@ -68,5 +68,6 @@ async def claim(statements: JobStatements, kind: JobKind[Any], job_id: UUID, *, 
         claimed_by=claimed_by,
         lease_seconds=kind.lease_seconds,
         max_claims=kind.max_claims,
+        max_silent_runs=kind.max_silent_runs,
     )
     return None if row is None else ClaimedJob(job_id, kind, row)

@@ -48,16 +48,21 @@ ENQUEUE = f"""
 """
 
 # One statement decides and takes. The token is raised in the dying branches, too, so that a run that stalled at its
-# last claim, or that was asked to end, is fenced out as any other. Whether a cancel is asked for and how often the job
-# was claimed is in the row alone, so the branches cannot disagree with each other as two looks at the clock could.
-_RUNS = "j.cancel_requested_at IS NULL AND j.claims < max_claims"
+# last claim, or that was asked to end, is fenced out as any other. Whether a cancel is asked for, how often the job
+# was claimed and how often its runs ended without a word is in the row alone, so the branches cannot disagree with each
+# other as two looks at the clock could. A row that is still running when it is claimed is the trace of such a run: who
+# fails, hands back or sets aside has left another status, and has set the count back.
+_GOES_ON = "j.cancel_requested_at IS NULL AND j.claims < max_claims"
 _ENDS_AS = "CASE WHEN j.cancel_requested_at IS NULL THEN 'dead' ELSE 'cancelled' END"
+_SILENT_RUNS = "(j.silent_runs + (j.status = 'running')::integer)"
+_RUNS = f"{_GOES_ON} AND {_SILENT_RUNS} < max_silent_runs"
 CLAIM = f"""
     CREATE FUNCTION job_claim(
-        job_id uuid, of_kind text, by_worker text, lease_seconds double precision, max_claims integer
+        job_id uuid, of_kind text, by_worker text, lease_seconds double precision, max_claims integer,
+        max_silent_runs integer
     ) RETURNS TABLE (
-        status text, token bigint, claims integer, current_step text, payload text, correlation_id text,
-        traceparent text
+        status text, token bigint, claims integer, silent_runs integer, current_step text, payload text,
+        correlation_id text, traceparent text
     )
     LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
@@ -67,6 +72,7 @@ CLAIM = f"""
         SET token = j.token + 1,
             status = CASE WHEN {_RUNS} THEN 'running' ELSE {_ENDS_AS} END,
             claims = j.claims + CASE WHEN {_RUNS} THEN 1 ELSE 0 END,
+            silent_runs = {_SILENT_RUNS},
             claimed_by = CASE WHEN {_RUNS} THEN by_worker ELSE j.claimed_by END,
             lease_expires_at = CASE WHEN {_RUNS} THEN platform_now() + make_interval(secs => lease_seconds) END,
             started_at = coalesce(j.started_at, platform_now()),
@@ -76,8 +82,10 @@ CLAIM = f"""
             resends = 0,
             error = CASE
                 WHEN NOT ({_RUNS}) AND j.status = 'running'
-                THEN format('Claimed %s times; the last run ended without a word: %s died or stalled.',
-                            j.claims, j.claimed_by)
+                THEN format(
+                    'Claimed %s times; %s in a row ended without a word, the last one in %s, which died or stalled.',
+                    j.claims, {_SILENT_RUNS}, j.claimed_by
+                )
                 ELSE j.error
             END
         WHERE j.id = job_id AND j.kind = of_kind
@@ -85,7 +93,8 @@ CLAIM = f"""
               (j.status IN ('pending', 'failed') AND j.run_after <= platform_now())
               OR (j.status = 'running' AND j.lease_expires_at <= platform_now())
           )
-        RETURNING j.status, j.token, j.claims, j.current_step, j.payload::text, j.correlation_id, j.traceparent;
+        RETURNING j.status, j.token, j.claims, j.silent_runs, j.current_step, j.payload::text, j.correlation_id,
+                  j.traceparent;
     END
     $$
 """
@@ -129,7 +138,7 @@ COMPLETE = f"""
     AS $$
     BEGIN
         UPDATE job j
-        SET status = 'done', lease_expires_at = NULL, finished_at = platform_now(), error = NULL
+        SET status = 'done', silent_runs = 0, lease_expires_at = NULL, finished_at = platform_now(), error = NULL
         WHERE j.id = job_id AND j.status = 'running' AND j.token = expected_token;
         RETURN FOUND;
     END
@@ -147,12 +156,12 @@ FAIL = f"""
         verdict text;
     BEGIN
         UPDATE job j
-        SET status = CASE WHEN {_RUNS} THEN 'failed' ELSE {_ENDS_AS} END,
-            lease_expires_at = NULL,
+        SET status = CASE WHEN {_GOES_ON} THEN 'failed' ELSE {_ENDS_AS} END,
+            silent_runs = 0, lease_expires_at = NULL,
             run_after = platform_now() + make_interval(secs => retry_in_seconds),
             resend_at = platform_now() + make_interval(secs => retry_in_seconds),
             dispatched_at = NULL,
-            finished_at = CASE WHEN {_RUNS} THEN NULL ELSE platform_now() END,
+            finished_at = CASE WHEN {_GOES_ON} THEN NULL ELSE platform_now() END,
             error = left(what, 8000)
         WHERE j.id = job_id AND j.status = 'running' AND j.token = expected_token
         RETURNING j.status INTO verdict;
@@ -170,7 +179,7 @@ RELEASE = f"""
     BEGIN
         UPDATE job j
         SET status = CASE WHEN j.cancel_requested_at IS NULL THEN 'pending' ELSE 'cancelled' END,
-            claims = j.claims - 1, lease_expires_at = NULL, claimed_by = NULL,
+            claims = j.claims - 1, silent_runs = 0, lease_expires_at = NULL, claimed_by = NULL,
             run_after = platform_now(), resend_at = platform_now(), dispatched_at = NULL,
             finished_at = CASE WHEN j.cancel_requested_at IS NULL THEN NULL ELSE platform_now() END
         WHERE j.id = job_id AND j.status = 'running' AND j.token = expected_token
@@ -187,7 +196,7 @@ REVIEW = f"""
     AS $$
     BEGIN
         UPDATE job j
-        SET status = 'needs_review', review_reason = left(why, 8000), lease_expires_at = NULL,
+        SET status = 'needs_review', review_reason = left(why, 8000), silent_runs = 0, lease_expires_at = NULL,
             finished_at = platform_now()
         WHERE j.id = job_id AND j.status = 'running' AND j.token = expected_token;
         RETURN FOUND;

@@ -16,8 +16,8 @@ from service_platform.pagination import Position
 Status = Literal["pending", "running", "failed", "done", "dead", "cancelled", "needs_review"]
 
 _COLUMNS = """
-    id, kind, job_key, status, current_step, token, claims, claimed_by, lease_expires_at, run_after, dispatched_at,
-    cancel_requested_at, error, review_reason, resolution, created_at, started_at, finished_at
+    id, kind, job_key, status, current_step, token, claims, silent_runs, claimed_by, lease_expires_at, run_after,
+    dispatched_at, cancel_requested_at, error, review_reason, resolution, created_at, started_at, finished_at
 """
 _JOBS = text(
     f"""
@@ -94,6 +94,9 @@ class JobRow(BaseModel):
     current_step: Annotated[str | None, Field(description="Where the next run begins", examples=["capture"])]
     token: Annotated[int, Field(description="Of its last claim; in the run keys that a provider saw", examples=[10])]
     claims: Annotated[int, Field(description="Since it was enqueued or retried", examples=[10])]
+    silent_runs: Annotated[
+        int, Field(description="Runs in a row that ended without a word: their workers died or stalled", examples=[0])
+    ]
     claimed_by: Annotated[str | None, Field(description="Host and process of its last run", examples=["worker-1:42"])]
     lease_expires_at: _At
     run_after: Annotated[datetime, Field(description="Not claimed before", examples=["2026-03-01T09:30:00Z"])]

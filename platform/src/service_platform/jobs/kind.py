@@ -29,7 +29,10 @@ class JobKind(Generic[PayloadT]):
     how long a dead worker's job waits, not how long a job may take.
     `deadline_seconds` is how long one claim may take at most; then it is ended and counts as failed. Timeouts of
     the calls inside lie below it.
-    `max_claims` is how often it may be claimed before it is dead; a claim that killed its worker counts.
+    `max_claims` is how often it may be claimed before it is dead; a claim that killed its worker counts. As failures
+    count, too, it must outlast an outage of what the job calls.
+    `max_silent_runs` is how many runs in a row may end without a word (no success, failure or hand-back: the worker
+    died or stalled) before it is dead. A job that kills its worker is stopped by this one, soon.
     A failed job waits up to `backoff_seconds * 2 ** claims` (full jitter), at most `backoff_limit_seconds`.
     """
 
@@ -38,6 +41,7 @@ class JobKind(Generic[PayloadT]):
     lease_seconds: float = 30.0
     deadline_seconds: float = 120.0
     max_claims: int = 10
+    max_silent_runs: int = 10
     backoff_seconds: float = 2.0
     backoff_limit_seconds: float = 300.0
 
@@ -48,8 +52,8 @@ class JobKind(Generic[PayloadT]):
             raise TypeError(f"Job kind {self.name}: make {self.payload.__name__} frozen (model_config)")
         if min(self.lease_seconds, self.deadline_seconds, self.backoff_seconds, self.backoff_limit_seconds) <= 0:
             raise ValueError(f"Job kind {self.name}: lease, deadline and backoff are seconds above zero")
-        if self.max_claims < 1:
-            raise ValueError(f"Job kind {self.name}: max_claims is at least 1")
+        if min(self.max_claims, self.max_silent_runs) < 1:
+            raise ValueError(f"Job kind {self.name}: max_claims and max_silent_runs are at least 1")
 
     @property
     def service(self) -> str:

@@ -128,7 +128,18 @@ async def _resolve(given: ResolveJob, context: ActionContext) -> JobDecision:
     return JobDecision(id=given.id, decision="resolved_done" if given.status == "done" else "resolved_cancelled")
 
 
-_JOB_COLUMNS = ("id", "created_at", "kind", "job_key", "status", "current_step", "claims", "review_reason", "error")
+_JOB_COLUMNS = (
+    "id",
+    "created_at",
+    "kind",
+    "job_key",
+    "status",
+    "current_step",
+    "claims",
+    "silent_runs",
+    "review_reason",
+    "error",
+)
 
 SHOW_JOB_BACKLOG: Final = Action(
     name="jobs backlog",

@@ -47,8 +47,8 @@ RETRY = f"""
     AS $$
     BEGIN
         UPDATE job j
-        SET status = 'pending', claims = 0, run_after = platform_now(), resend_at = platform_now(), resends = 0,
-            dispatched_at = NULL, cancel_requested_at = NULL, finished_at = NULL, review_reason = NULL
+        SET status = 'pending', claims = 0, silent_runs = 0, run_after = platform_now(), resend_at = platform_now(),
+            resends = 0, dispatched_at = NULL, cancel_requested_at = NULL, finished_at = NULL, review_reason = NULL
         WHERE j.id = job_id AND j.status IN ('failed', 'dead', 'needs_review');
         RETURN FOUND;
     END

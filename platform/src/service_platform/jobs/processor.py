@@ -62,7 +62,9 @@ class FencedProcessor(Generic[PayloadT]):
             context.enter_context(span(self.kind.name, {"job_id": str(job_id), "claims": job.row.claims}))
             match job.row.status:
                 case "dead":
-                    _log.error(JobsLogEvent.DIED, **_about(job), reason="its claims are used up")
+                    _log.error(
+                        JobsLogEvent.DIED, **_about(job), silent_runs=job.row.silent_runs, reason="it is at a limit"
+                    )
                 case "cancelled":
                     _log.info(JobsLogEvent.CANCELLED, **_about(job), reason="its last run ended without a word")
                 case "running":

@@ -6,13 +6,14 @@ calls the functions listed below; it has no other way to write.
 - pending: not begun, or handed back. failed: the last run raised; both may be claimed from `run_after` on.
 - running: claimed under `token` until `lease_expires_at`; after it, anyone may claim it.
 - done, cancelled: finished for good, and purged one day.
-- dead (claims used up), needs_review (a step found that no machine can decide): nothing claims them, and they are kept
-  until a person retries or resolves them.
+- dead (claims used up, or too many runs in a row ended without a word), needs_review (a step found that no machine can
+  decide): nothing claims them, and they are kept until a person retries or resolves them.
 
-`dispatched_at` is when the last hint was sent since the last claim (null: none was). `resend_at` is when the sweep may
-send the next one (of a running job: not before, and only once its lease has run out); `resends` counts the hints since
-the last claim for which nobody came. `review_reason` is a step's word to a person, `resolution` a person's word on why
-the job was cancelled or resolved.
+`silent_runs` counts the runs in a row that ended without a word: the next claim found the row running and its lease run
+out. A run that says how it ended, be it by failing, sets it back. `dispatched_at` is when the last hint was sent since
+the last claim (null: none was). `resend_at` is when the sweep may send the next one (of a running job: not before, and
+only once its lease has run out); `resends` counts the hints since the last claim for which nobody came.
+`review_reason` is a step's word to a person, `resolution` a person's word on why the job was cancelled or resolved.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from . import dispatch_functions, functions, operator_functions
 
 _SIGNATURES = {
     functions.ENQUEUE: "job_enqueue(uuid, text, text, text, text, text)",
-    functions.CLAIM: "job_claim(uuid, text, text, double precision, integer)",
+    functions.CLAIM: "job_claim(uuid, text, text, double precision, integer, integer)",
     functions.ADVANCE: "job_advance(uuid, text, bigint, double precision)",
     functions.RENEW: "job_renew(uuid, bigint, double precision)",
     functions.COMPLETE: "job_complete(uuid, bigint)",
@@ -58,6 +59,7 @@ def step_1_up() -> None:
             claimed_by text,
             lease_expires_at timestamptz,
             claims integer NOT NULL DEFAULT 0 CHECK (claims >= 0),
+            silent_runs integer NOT NULL DEFAULT 0 CHECK (silent_runs >= 0),
             run_after timestamptz NOT NULL,
             dispatched_at timestamptz,
             resend_at timestamptz NOT NULL,

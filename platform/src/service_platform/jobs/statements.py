@@ -19,11 +19,12 @@ from .fenced_out import JobFencedOut
 
 @dataclass(frozen=True, slots=True)
 class ClaimRow:
-    """What `job_claim` says about the job: claimed (`running`), out of claims (`dead`), or ended as it was asked to."""
+    """What `job_claim` says about the job: claimed (`running`), at one of its limits (`dead`), or ended as asked."""
 
     status: Literal["running", "dead", "cancelled"]
     token: int
     claims: int
+    silent_runs: int
     current_step: str | None
     payload: str
     correlation_id: str
@@ -58,14 +59,21 @@ class JobStatements:
         self._database = database
 
     async def claim(
-        self, job_id: UUID, *, kind: str, claimed_by: str, lease_seconds: float, max_claims: int
+        self,
+        job_id: UUID,
+        *,
+        kind: str,
+        claimed_by: str,
+        lease_seconds: float,
+        max_claims: int,
+        max_silent_runs: int,
     ) -> ClaimRow | None:
         """Claim the job for `claimed_by`; None when it is not there, not due, finished, or alive elsewhere."""
         async with self._database.autocommit() as driver:
             row = await driver.fetchrow(
-                "SELECT status, token, claims, current_step, payload, correlation_id, traceparent"
-                " FROM job_claim($1, $2, $3, $4, $5)",
-                job_id, kind, claimed_by, lease_seconds, max_claims,
+                "SELECT status, token, claims, silent_runs, current_step, payload, correlation_id, traceparent"
+                " FROM job_claim($1, $2, $3, $4, $5, $6)",
+                job_id, kind, claimed_by, lease_seconds, max_claims, max_silent_runs,
             )  # fmt: skip
         return None if row is None else ClaimRow(*row)
 
