@@ -22,8 +22,9 @@ from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
 from service_platform.database import Claim, Database
-from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, NeedsReview, Step, run_worker, worker
-from service_platform.jobs.broker import celery_app
+from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, NeedsReview, Step, worker
+from service_platform.jobs.celery_app import celery_app
+from service_platform.jobs.worker import run_worker
 from service_platform.settings import ServiceSettings, load
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"

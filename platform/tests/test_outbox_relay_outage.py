@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import time
 from collections.abc import Sequence
@@ -11,6 +12,15 @@ from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import Delivered, OutboxRow, SinkUnavailable
+
+
+async def in_transaction(root: Owner) -> int:
+    """How many connections of relays have a transaction open."""
+    count: int = await root.fetchval(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%relay%' AND datname = "
+        "current_database() AND xact_start IS NOT NULL"
+    )
+    return count
 
 
 async def test_a_sink_that_gets_nothing_done_is_not_asked_in_a_spin(database: Database, owner: Owner) -> None:
@@ -32,24 +42,44 @@ async def test_an_outage_parks_nothing_burns_no_try_and_holds_no_transaction(
 
     def outage(rows: Sequence[OutboxRow]) -> Delivered:
         if away:
+            sink.is_away = True
             raise SinkUnavailable("broker away", acknowledged=[rows[0].position])
         return acknowledge(rows)
 
-    sink.answer, sink.is_away = outage, True
+    sink.answer = outage
     await publish(database, *(f"k{n}/e1" for n in range(5)))
     async with relaying(database, sink, poll_seconds=0.05):
         await eventually(lambda: sink.probes, until=lambda n: n >= 4, what="the broker is asked again and again")
         assert len(sink.batches) == 1, "while the broker does not answer, no pass begins"
         assert await pending(owner) == 4, "what got through before the outage is marked"
         assert set((await tries(owner)).values()) == {0}
-        idle_in_transaction = await root.fetchval(
-            "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE '%relay%' AND datname = "
-            "current_database() AND xact_start IS NOT NULL"
-        )
-        assert idle_in_transaction == 0
+        assert await in_transaction(root) == 0
         away = sink.is_away = False
         await all_sent(owner)
     assert sorted(sink.taken) == [f"k{n}/e1" for n in range(5)]
+
+
+async def test_the_first_rows_wait_outside_of_a_transaction_until_the_sink_is_ready_for_them(
+    database: Database, owner: Owner, root: Owner
+) -> None:
+    sink = ScriptedSink()
+    loading, loaded = asyncio.Event(), asyncio.Event()
+
+    async def load() -> None:
+        loading.set()
+        await loaded.wait()
+
+    sink.probe = load  # type: ignore[method-assign]
+    async with relaying(database, sink, poll_seconds=0.05) as relay:
+        await eventually(lambda: relay.ready, what="the relay is ready without a row, and without its sink")
+        assert not loading.is_set()
+        await publish(database, "k/e1")
+        await asyncio.wait_for(loading.wait(), 10)
+        assert await in_transaction(root) == 0
+        assert sink.batches == []
+        loaded.set()
+        await all_sent(owner)
+    assert sink.taken == ["k/e1"]
 
 
 async def test_a_broker_that_is_away_is_not_asked_in_a_spin(database: Database, owner: Owner) -> None:

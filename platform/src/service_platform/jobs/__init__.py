@@ -1,4 +1,8 @@
-"""Fenced jobs: the row in the database is the truth, Celery's message a hint that it may be worth a look."""
+"""Fenced jobs: the row in the database is the truth, Celery's message a hint that it may be worth a look.
+
+One more surface, for worker processes only: `jobs.worker`. It loads Celery, which no other process needs at its start
+(a relay loads the client with the first hint that it sends).
+"""
 
 from .broker import Broker, DeadlineBeyondVisibility, broker_of
 from .child import Processors
@@ -18,7 +22,6 @@ from .sink import CelerySink
 from .step import Step
 from .sweep import JobSweep
 from .verdicts import JobCancelled, NeedsReview
-from .worker import run_worker
 
 __all__ = [
     "Broker",
@@ -51,5 +54,4 @@ __all__ = [
     "request_cancel",
     "resolve",
     "retry",
-    "run_worker",
 ]

@@ -20,7 +20,8 @@ from service_platform.database import Database
 from service_platform.settings import ServiceSettings
 from service_platform.telemetry import configure_logging, get_logger
 
-from .broker import RUN_TASK, broker_of, celery_app
+from .broker import broker_of
+from .celery_app import RUN_TASK, celery_app
 from .child import ChildProcess, Processors
 from .consuming import ConsumingProbe, install
 from .drain import Drain

@@ -61,6 +61,7 @@ class Relay:
         self._outage = Backoff(0.1, 2.0)
         self._suspects_at = 0.0
         self._complained_at = -_COMPLAIN_EVERY
+        self._has_probed = False
         self._worked_at: float | None = None
 
     @property
@@ -80,9 +81,10 @@ class Relay:
                     passes = RelayPass(connection, self._channel, self._sink, self._batch)
                     while not stop.is_set():
                         self._hint.clear()
-                        if not await self._work(passes, stop):
-                            await self._idle(passes, stop)
+                        again = await self._work(passes, stop)
                         self._worked_at = time.monotonic()
+                        if not again:
+                            await self._idle(passes, stop)
             except DATABASE_LOST as error:
                 _log.warning(OutboxLogEvent.DATABASE_LOST, channel=self._channel, error=repr(error))
                 await wait_for_any(stop, seconds=database.failed())
@@ -118,8 +120,11 @@ class Relay:
     async def _work(self, passes: RelayPass, stop: asyncio.Event) -> bool:
         """Run what is due; whether to look again at once."""
         try:
-            if self._outage.failures:
+            if not self._has_probed and await passes.next_due() != 0:
+                return False
+            if not self._has_probed or self._outage.failures:
                 await self._sink.probe()
+                self._has_probed = True
             outcome = await self._run_passes(passes)
         except SinkUnavailable as outage:
             await self._rest(outage, stop)

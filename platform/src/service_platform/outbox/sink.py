@@ -49,6 +49,7 @@ class Sink(Protocol):
     async def probe(self) -> None:
         """Return when the broker answers, raise `SinkUnavailable` when it does not within a few seconds.
 
-        Called between passes after an outage, so that no transaction is open while the broker is away.
+        Called before the first rows are read and after an outage, so that no transaction is open while the broker is
+        away, or while the sink loads or opens what it needs.
         """
         ...

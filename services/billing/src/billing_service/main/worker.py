@@ -4,7 +4,7 @@ import sys
 
 from billing_service.bootstrap import build_processors
 from billing_service.settings import BillingSettings
-from service_platform.jobs import run_worker
+from service_platform.jobs.worker import run_worker
 from service_platform.settings import load
 
 

@@ -4,7 +4,7 @@ import sys
 
 from order_service.bootstrap import build_processors
 from order_service.settings import OrderSettings
-from service_platform.jobs import run_worker
+from service_platform.jobs.worker import run_worker
 from service_platform.settings import load
 
 

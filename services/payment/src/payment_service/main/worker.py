@@ -4,7 +4,7 @@ import sys
 
 from payment_service.bootstrap import build_processors
 from payment_service.settings import PaymentSettings
-from service_platform.jobs import run_worker
+from service_platform.jobs.worker import run_worker
 from service_platform.settings import load
 
 
