@@ -15,6 +15,7 @@ from native.errors import StackError
 from . import report
 from .contestants import CONTESTANTS
 from .debezium_jars import write_lock
+from .job_systems import JOB_SYSTEMS
 from .lab import Lab
 from .measurements import MEASUREMENTS
 from .plan import QUICK, Plan
@@ -51,14 +52,15 @@ def run(
         console.print(f"[dim]{time.monotonic() - began:6.1f} s[/]  {text}", soft_wrap=True)
 
     names = _known(only.replace(",", " ").split(), list(MEASUREMENTS))
-    chosen = _known([name.strip() for name in contestants.split(",")], [kind.name for kind in CONTESTANTS])
+    everyone = dict.fromkeys([*(kind.name for kind in CONTESTANTS), *(kind.name for kind in JOB_SYSTEMS)])
+    chosen = _known([name.strip() for name in contestants.split(",")], list(everyone))
     size = QUICK if quick else Plan()
-    plan = replace(size, rows=rows or size.rows, sent=sent, repeats=repeats or size.repeats, say=say)
+    plan = replace(size, rows=rows or size.rows, sent=sent, repeats=repeats or size.repeats, say=say, only=chosen)
     settings, results = BenchSettings(), Results()
     lab = Lab(settings, say=say)
     try:
         lab.open()
-        asyncio.run(_measure(lab, names, chosen, plan, results))
+        asyncio.run(_measure(lab, names, plan, results))
     except KeyboardInterrupt:
         say("stopped; this is what was measured until then")
     except StackError as error:
@@ -78,9 +80,9 @@ def _known(wanted: list[str], known: list[str]) -> list[str]:
     return [name for name in known if name in asked] or known
 
 
-async def _measure(lab: Lab, names: list[str], chosen: list[str], plan: Plan, results: Results) -> None:
+async def _measure(lab: Lab, names: list[str], plan: Plan, results: Results) -> None:
     contestants = []
-    for contestant in (kind(lab) for kind in CONTESTANTS if kind.name in chosen):
+    for contestant in (kind(lab) for kind in CONTESTANTS if kind.name in plan.only):
         if reason := contestant.missing():
             results.leave_out("everything", contestant.name, reason)
             plan.say(f"{contestant.name} is left out: {reason}")

@@ -17,7 +17,7 @@ from .arrivals import TopicReader
 from .contestants import Contestant
 from .costs import Costs
 from .lab import Lab
-from .processes import Running
+from .processes import Program, Running
 from .waiting import Unfinished, until
 
 RATE = 200
@@ -55,10 +55,16 @@ class Talker:
 
     @classmethod
     async def start(cls, lab: Lab, program: str, **more: str) -> Talker:
+        """Start one of `programs/` on the bench's own interpreter."""
+        return await cls.of(Program((sys.executable, str(PROGRAMS / program)), lab.environment() | more))
+
+    @classmethod
+    async def of(cls, program: Program) -> Talker:
+        """Start any program."""
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            str(PROGRAMS / program),
-            env=lab.environment() | more,
+            *program.argv,
+            env=dict(program.env),
+            cwd=program.cwd,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=2**26,

@@ -9,10 +9,11 @@ from typing import TypeAlias
 from uuid import uuid4
 
 import asyncpg
+import redis.asyncio
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from native import schema
-from native.credentials import POSTGRES_PASSWORD, app_password
+from native.credentials import POSTGRES_PASSWORD, REDIS_PASSWORD, app_password
 from native.leftovers import STATE_MARK
 from native.stack import Stack
 from service_platform.database import DatabaseAddress
@@ -28,6 +29,12 @@ _POSTGRES_SETTINGS = {
     "max_replication_slots": "8",
     "shared_preload_libraries": "pg_stat_statements",
 }
+
+_STATEMENTS = """
+    SELECT coalesce(sum(s.calls), 0)::float8
+    FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+    WHERE d.datname = $1 AND s.toplevel
+"""
 
 _TOPIC_SETTINGS = {
     "max.message.bytes": str(1024 * 1024),
@@ -106,6 +113,35 @@ class Lab:
         finally:
             await admin.close()
         return self.superuser(name)
+
+    async def count_statements(self, database: str) -> float | None:
+        """How many statements a client has sent in `database` so far; None when the server cannot count them."""
+        admin = await connect(self.superuser())
+        try:
+            if not await admin.fetchval(
+                "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'"
+            ):
+                return None
+            await admin.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+            return float(await admin.fetchval(_STATEMENTS, database))
+        finally:
+            await admin.close()
+
+    @property
+    def broker_url(self) -> str:
+        """Valkey's address for Celery, with the password."""
+        return f"redis://:{self._broker_password}@127.0.0.1:{self.stack.topology.ports['valkey']}/0"
+
+    async def empty_broker(self) -> None:
+        """Have nothing in Valkey."""
+        async with redis.asyncio.Redis(
+            port=self.stack.topology.ports["valkey"], password=self._broker_password
+        ) as client:
+            await client.flushall()
+
+    @property
+    def _broker_password(self) -> str:
+        return (self.stack.layout.secrets / REDIS_PASSWORD).read_text(encoding="utf-8")
 
     async def checkpoint(self) -> None:
         """Write out what was prepared, so that it is not written while something is measured."""

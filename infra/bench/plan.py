@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -20,8 +20,23 @@ class Plan:
     messages: int = 10_000
     """How many messages are consumed, each time."""
     idle_seconds: float = 30.0
+    jobs: int = 3_000
+    """How many jobs are run as fast as they go, each time."""
+    statements: int = 1_000
+    """How often each statement of a job is sent, each time."""
+    only: Sequence[str] = ()
+    """Who takes part, by name; empty: all."""
     say: Callable[[str], None] = lambda _: None
 
 
-QUICK = Plan(rows=10_000, slow_share=0.2, repeats=1, flow_seconds=5.0, messages=2_000, idle_seconds=10.0)
+QUICK = Plan(
+    rows=10_000,
+    slow_share=0.2,
+    repeats=1,
+    flow_seconds=5.0,
+    messages=2_000,
+    idle_seconds=10.0,
+    jobs=500,
+    statements=200,
+)
 """Shows in a few minutes that all works; too small to say how fast."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .measurements import consuming, relay_drain, relay_idle, relay_kill, relay_latency
+from .measurements import consuming, job_statements, jobs, relay_drain, relay_idle, relay_kill, relay_latency
 from .results import Results
 
 OURS = "fencepost"
@@ -99,5 +99,19 @@ TARGETS = (
         "consuming: parallel over keys against one at a time, one partition",
         _ratio(consuming.NAME, consuming.ONE_PARTITION, consuming.ONE_AT_A_TIME, "rate"),
         5.0,
+    ),
+    Target("jobs: share of plain Celery's rate", _ratio(jobs.NAME, OURS, "celery", "rate"), 0.5),
+    Target("jobs: against procrastinate", _ratio(jobs.NAME, OURS, "procrastinate", "rate"), 1.0),
+    Target(
+        "jobs: statements of a claim",
+        _median(job_statements.NAME, job_statements.CLAIM, "statements"),
+        1.0,
+        at_least=False,
+    ),
+    Target(
+        "jobs: a claim, µs",
+        _median(job_statements.NAME, job_statements.CLAIM, "p50_us"),
+        2_000.0,
+        at_least=False,
     ),
 )
