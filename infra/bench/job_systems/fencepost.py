@@ -81,5 +81,5 @@ class FencepostJobs(JobSystem):
 class FencedStepJobs(FencepostJobs):
     """With a step that writes, which is what the fence is for."""
 
-    name: ClassVar[str] = "fencepost, fenced transaction"
+    name: ClassVar[str] = "fencepost, 1 transaction"
     fenced: ClassVar[bool] = True

@@ -15,6 +15,7 @@ from bench.plan import Plan
 from bench.results import Results
 from service_platform.database import Database
 from service_platform.jobs import JobKind
+from service_platform.telemetry import configure_logging
 
 from .measurement import Against, Column, Measurement
 
@@ -50,6 +51,7 @@ _Call = Callable[[int], Awaitable[object]]
 async def measure(lab: Lab, contestants: Sequence[Contestant], plan: Plan, results: Results) -> None:
     """The limits and every statement, each for all jobs of a round before the next one."""
     del contestants
+    configure_logging("bench", NAME, level="WARNING")  # as in a process of the suite, which prints no line for each job
     for number in range(1, plan.repeats + 1):
         jobs = _Jobs(lab, plan.statements)
         await jobs.prepare()

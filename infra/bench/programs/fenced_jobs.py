@@ -22,6 +22,7 @@ from service_platform.jobs import FencedProcessor, JobKind, JobRun, Step
 from service_platform.jobs.worker import run_worker
 from service_platform.outbox import WakeUp
 from service_platform.settings import ServiceSettings, load
+from service_platform.telemetry import configure_logging
 
 
 class Nothing(BaseModel):
@@ -75,6 +76,7 @@ def main() -> None:
     settings = load(ServiceSettings)
     if sys.argv[1] == "worker":
         sys.exit(run_worker(settings, processors))
+    configure_logging(settings.service_name, "bench", level="WARNING", to=sys.stderr)  # stdout is for the bench
     uvloop.run(enqueue_all(settings))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 
@@ -10,6 +11,8 @@ import procrastinate
 
 from bench import enqueuing
 
+# It warns of an app in the main module, whose tasks might have two names: ours has one, given by hand.
+logging.getLogger("procrastinate").setLevel(logging.ERROR)
 app = procrastinate.App(connector=procrastinate.PsycopgConnector(conninfo=os.environ["DSN"], min_size=2, max_size=15))
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from bench.contestants import Fencepost
 from bench.lab import Lab
+from bench.job_systems import FencepostJobs, PlainCelery
 from bench.limits import UPDATE_ALONE
-from bench.measurements import consuming, relay_drain, relay_latency
+from bench.measurements import consuming, job_statements, jobs, relay_drain, relay_latency
 from bench.measurements.rounds import in_rounds
 from bench.plan import Plan
 from bench.results import Results
@@ -44,6 +45,23 @@ def test_our_relay_and_our_consumer_are_measured_and_lose_nothing(lab: Lab) -> N
     assert results.values(consuming.NAME, consuming.ENGINE, "lost") == [0]
     assert results.values(consuming.NAME, consuming.ENGINE, "double") == [0]
     assert len(said) == 4
+
+
+@pytest.mark.usefixtures("stack")
+def test_jobs_and_their_statements_are_measured_and_none_is_lost_or_run_twice(lab: Lab) -> None:
+    systems = [PlainCelery.name, FencepostJobs.name]
+    plan, results = Plan(jobs=50, statements=20, repeats=1, flow_seconds=1, only=systems), Results()
+
+    asyncio.run(jobs.measure(lab, [], plan, results))
+    asyncio.run(job_statements.measure(lab, [], plan, results))
+
+    assert results.left_out == {}
+    for system in systems:
+        figures = {figure: results.median(jobs.NAME, system, figure) for figure in ("rate", "p50_ms", "lost", "twice")}
+        assert (figures["lost"], figures["twice"]) == (0, 0)
+        assert 0 < min(figures["rate"] or 0, figures["p50_ms"] or 0)
+    for statement, count in {job_statements.CLAIM: 1, job_statements.RENEWAL: 1, job_statements.FENCE: 3}.items():
+        assert results.values(job_statements.NAME, statement, "statements") == [count]
 
 
 async def measured(lab: Lab, plan: Plan) -> Results:
