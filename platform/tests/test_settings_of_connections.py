@@ -27,7 +27,8 @@ from test_settings_from_environment import DEVELOPMENT, PRODUCTION
 from service_platform.database import Database, DatabaseAddress
 from service_platform.event_bus import ConsumerEngine, KafkaSink
 from service_platform.event_bus.retention import topic_retentions
-from service_platform.jobs.broker import Broker, celery_app
+from service_platform.jobs.broker import Broker
+from service_platform.jobs.celery_app import celery_app
 from service_platform.jobs.drain import Drain
 from service_platform.jobs.keeper import LeaseKeeper
 from service_platform.outbox import SinkUnavailable

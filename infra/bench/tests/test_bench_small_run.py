@@ -6,8 +6,8 @@ from typing import ClassVar
 import pytest
 
 from bench.contestants import Fencepost
-from bench.lab import Lab
 from bench.job_systems import FencepostJobs, PlainCelery
+from bench.lab import Lab
 from bench.limits import UPDATE_ALONE
 from bench.measurements import consuming, job_statements, jobs, relay_drain, relay_latency
 from bench.measurements.rounds import in_rounds
@@ -59,7 +59,7 @@ def test_jobs_and_their_statements_are_measured_and_none_is_lost_or_run_twice(la
     for system in systems:
         figures = {figure: results.median(jobs.NAME, system, figure) for figure in ("rate", "p50_ms", "lost", "twice")}
         assert (figures["lost"], figures["twice"]) == (0, 0)
-        assert 0 < min(figures["rate"] or 0, figures["p50_ms"] or 0)
+        assert min(figures["rate"] or 0, figures["p50_ms"] or 0) > 0
     for statement, count in {job_statements.CLAIM: 1, job_statements.RENEWAL: 1, job_statements.FENCE: 3}.items():
         assert results.values(job_statements.NAME, statement, "statements") == [count]
 
