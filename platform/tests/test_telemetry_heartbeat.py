@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -95,3 +96,12 @@ def test_a_process_with_a_port_is_asked_there(status: int | None, problem: str) 
 def test_a_container_that_says_nothing_of_its_health_is_not_healthy() -> None:
     run = container_check()
     assert (run.returncode, "HEALTH_URL nor HEALTH_FILE" in run.stderr) == (1, True)
+
+
+def test_a_check_that_hangs_ends_by_itself_since_no_engine_ends_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "beat")  # reading it waits for a writer, who never comes
+    hurried = f"import runpy; run = runpy.run_path({healthcheck.__file__!r}); g = run['main'].__globals__"
+    script = f"{hurried}; g['_LONGEST_SECONDS'] = 1; run['main']()"
+    command = [sys.executable, "-I", "-c", script]
+    run = subprocess.run(command, env={"HEALTH_FILE": str(tmp_path / "beat")}, timeout=60, check=False)
+    assert run.returncode == -signal.SIGALRM
