@@ -13,6 +13,7 @@ from contract_writer.openapi import application
 from native.layout import ROOT
 from native.topology import SERVICES
 from service_platform.errors import DomainError
+from service_platform.messages import LANGUAGES
 
 SOURCES = [ROOT / "platform" / "src", *(ROOT / "services" / service / "src" for service in SERVICES)]
 
@@ -58,6 +59,15 @@ def test_an_example_has_the_facts_of_every_raise() -> None:
     ]
     assert {name for _, name, _ in raised()} & known.keys(), "errors are raised somewhere"
     assert differ == []
+
+
+def test_every_problem_speaks_both_languages_and_fills_its_sentences() -> None:
+    for name, error in errors().items():
+        titles = {error.title(language) for language in LANGUAGES}
+        details = {error.detail_of(error.example, language) for language in LANGUAGES}
+        assert len(titles) == len(LANGUAGES), f"{name} has one title for all languages"
+        assert details == {None} or len(details) == len(LANGUAGES), f"{name} has one detail for all languages"
+        assert not any("{" in text for text in (*titles, *details) if text), name
 
 
 @pytest.mark.parametrize("service", SERVICES)

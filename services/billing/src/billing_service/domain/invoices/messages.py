@@ -52,7 +52,6 @@ MESSAGES = Catalogue(
         "pdf.issued": {"en": "Date of issue", "vi": "Ngày phát hành"},
         "pdf.settled": {"en": "Paid on", "vi": "Ngày thanh toán"},
         "pdf.order": {"en": "Order", "vi": "Đơn hàng"},
-        "pdf.seller": {"en": "Seller", "vi": "Người bán"},
         "pdf.customer": {"en": "Customer", "vi": "Khách hàng"},
         "pdf.line.sku": {"en": "Item", "vi": "Mặt hàng"},
         "pdf.line.quantity": {"en": "Quantity", "vi": "Số lượng"},
