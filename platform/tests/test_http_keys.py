@@ -1,7 +1,9 @@
 """Key sets: cached, rotated without a restart, and never a way to make us call out as often as a stranger likes."""
 
 import asyncio
+import contextlib
 import json
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +26,7 @@ class KeyServer(ThreadingHTTPServer):
         self.calls = 0
         self.status = 200
         self.body = json.dumps({"keys": [FIRST]})
+        self.drips = False
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -32,6 +35,10 @@ class KeyServer(ThreadingHTTPServer):
                 self.send_response(server.status)
                 self.send_header("Location", "/elsewhere")
                 self.end_headers()
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    while server.drips:
+                        self.wfile.write(b" ")
+                        time.sleep(0.05)
                 self.wfile.write(server.body.encode())
 
             def log_message(self, *_: object) -> None:
@@ -116,6 +123,23 @@ async def test_while_the_issuer_is_away_the_known_keys_stay(server: KeyServer, k
     assert server.calls == 2
     assert await keys.key("rsa-1")
     assert server.calls == 2, "a failing issuer is asked again only after the cooldown"
+
+
+async def test_an_issuer_that_drips_is_given_up_and_holds_up_nobody_with_a_known_key(
+    server: KeyServer, keys: KeySet, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await keys.key("rsa-1")
+    monkeypatch.setattr("service_platform.http.keys._FETCH_SECONDS", 0.5)
+    server.drips = True
+    clock.now += 301
+    first = asyncio.create_task(keys.key("rsa-1"))
+    await asyncio.sleep(0)
+    assert keys._fetching.locked()
+    async with asyncio.timeout(0.4):
+        assert await keys.key("rsa-1")
+    assert not first.done()
+    assert await first
+    server.drips = False
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class KeySet:
 
     Keys older than `max_age_seconds` are fetched again; while that fails, the ones we have stay in use. An id that is
     not among them fetches again at once, which is how a rotation is noticed, but at most every `cooldown_seconds`:
-    strangers can invent ids.
+    strangers can invent ids. A fetch has 5 s in all; meanwhile whoever comes with a key that we have goes on with it.
     """
 
     def __init__(
@@ -78,7 +78,8 @@ class KeySet:
                 return
             self._tried_at = self._now()
             try:
-                self._keys = _usable_keys(await self._fetch())
+                async with asyncio.timeout(_FETCH_SECONDS):
+                    self._keys = _usable_keys(await self._fetch())
             except (OSError, httpx.HTTPError, UnusableKeySet) as error:
                 _log.warning(HttpLogEvent.KEYS_UNAVAILABLE, address=self._address, reason=repr(error))
                 return
