@@ -32,9 +32,13 @@ def caller(scope: str = "payments:read_all", **headers: str) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def payment_api(
-    lab: PaymentLab, folder: Path, *, webhook_secret: str = "whsec_none"
+    lab: PaymentLab,
+    folder: Path,
+    *,
+    webhook_secret: str = "whsec_none",
+    provider: tuple[str, str] = ("http://127.0.0.1:1", "none"),
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """A client of the application. It is composed as its own process does, but for the provider's address."""
+    """A client of the application, composed as its own process does. `provider`: address and key of the provider."""
     keys = folder / "jwks.json"
     keys.write_text(json.dumps({"keys": [json.loads(ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "1"}]}))
     address = lab.database.address
@@ -53,8 +57,8 @@ async def payment_api(
         jwt_issuer="https://issuer.example/",
         jwt_audience="fencepost",
         jwt_jwks_url=keys.as_uri(),
-        stripe_api_base="http://127.0.0.1:1",
-        stripe_api_key=SecretStr("none"),
+        stripe_api_base=provider[0],
+        stripe_api_key=SecretStr(provider[1]),
         stripe_webhook_secret=SecretStr(webhook_secret),
     )
     app = build_api(settings).app

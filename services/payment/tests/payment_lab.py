@@ -16,6 +16,8 @@ from payment_service.domain.payments import (
     CancelPayment,
     CardProvider,
     OpenPayment,
+    PaymentStatus,
+    PaymentTable,
     ReconcilePaymentsPayload,
     RefundView,
     RequestRefund,
@@ -101,6 +103,15 @@ class PaymentLab:
             payload = ReconcilePaymentsPayload(lookback_hours=lookback_hours)
             await RECONCILE_PAYMENTS.enqueue(payload, tx, key=f"reconcile:{uuid4()}")
         await self.deliver()
+
+    async def under_review(self, reason: str = "open_too_long") -> dict[str, Any]:
+        """The one payment needs review, as when a check found that; the payment."""
+        async with self.database.transaction() as tx:
+            payment = await PaymentTable().put_under_review(
+                (await self.payment())["id"], reason, expected=PaymentStatus((await self.payment())["status"]), tx=tx
+            )
+        assert payment is not None
+        return await self.payment()
 
     async def kill_jobs(self) -> None:
         """The jobs that there are will never run again, as when their claims are used up."""

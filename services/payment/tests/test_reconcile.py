@@ -152,7 +152,7 @@ async def test_what_stays_open_too_long_needs_review_and_still_settles_by_a_fina
     await lab.deliver()
     await lab.kill_jobs()
     await lab.let_time_pass("49 hours")
-    await _executed(lab, "UPDATE payments SET status = 'needs_review', reason = 'open_too_long'")
+    await lab.under_review("open_too_long")
     await lab.reconcile()
     assert (await lab.payment())["status"] == "settled"
     assert await lab.told() == ["payment.settled"]

@@ -28,10 +28,15 @@ _NAME = re.compile(r"[a-z]+(-[a-z]+)* [a-z]+(-[a-z]+)*")
 
 @dataclass(frozen=True, slots=True)
 class ActionContext:
-    """What an action works in: its one transaction, and the name of the service whose database it is."""
+    """What an action works in: its one transaction and the name of the service whose database it is.
+
+    `outside` is what the service gave the runner for actions of its own, `seen` what the action's `look` returned.
+    """
 
     tx: Transaction
     service: str
+    outside: Any = None
+    seen: Any = None
 
     @property
     def session(self) -> AsyncSession:
@@ -81,6 +86,10 @@ class Action(Generic[InputT, ResultT]):
     of the command, a step of the path over HTTP. `columns` are what a terminal shows of each row, all when empty.
     `example` is what an example of its result has beside its fields' own.
 
+    `look` is for what has to be asked elsewhere, such as a provider's ledger: it runs first, outside of any
+    transaction, and is given the runner's `outside`. What it returns is the context's `seen`, and may be old by the
+    time `run` decides: `run` repeats in its statements what it relies on.
+
     `messages` hold, in every language, the group under `<things>`, a line about the action under its name, and when
     to use it under `<name>.detail`.
     """
@@ -95,6 +104,7 @@ class Action(Generic[InputT, ResultT]):
     of: str | None = None
     columns: tuple[str, ...] = ()
     example: Mapping[str, Any] = field(default_factory=dict)
+    look: Callable[[InputT, Any], Awaitable[Any]] | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):

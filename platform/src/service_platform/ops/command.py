@@ -7,6 +7,7 @@ import getpass
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from inspect import Signature
 from typing import Any, NoReturn
 
@@ -37,8 +38,13 @@ EXIT_DATABASE_AWAY = 75  # EX_TEMPFAIL: the same call may succeed later
 _CONNECTIONS = 2
 _FATES_WITHOUT_COMPLAINT = {"found", "done"}
 
+Opening = Callable[[Any, Database], AbstractAsyncContextManager[object]]
+"""Opens the runner's `outside` of one call, from the service's settings and its database."""
 
-def run_command(program: str, settings_class: type[ServiceSettings], actions: ActionRegistry) -> NoReturn:
+
+def run_command(
+    program: str, settings_class: type[ServiceSettings], actions: ActionRegistry, *, outside: Opening | None = None
+) -> NoReturn:
     """Do what the command line says and exit.
 
     Exits 0 when it was done; 1 when it was refused, wholly or in part; 2 when the command line is not usable; 70 when
@@ -57,7 +63,7 @@ def run_command(program: str, settings_class: type[ServiceSettings], actions: Ac
             action.verb,
             help=f"{action.summary(language)}.\n\n{action.detail(language)}",
             short_help=action.summary(language),
-        )(_Call(program, settings_class, action, language).as_function())
+        )(_Call(program, settings_class, action, language, outside).as_function())
     app(prog_name=program)
     sys.exit(0)
 
@@ -66,12 +72,18 @@ class _Call:
     """One action on the command line."""
 
     def __init__(
-        self, program: str, settings_class: type[ServiceSettings], action: AnyAction, language: Language
+        self,
+        program: str,
+        settings_class: type[ServiceSettings],
+        action: AnyAction,
+        language: Language,
+        outside: Opening | None,
     ) -> None:
         self._program = program
         self._settings_class = settings_class
         self._action = action
         self._language = language
+        self._outside = outside
 
     def as_function(self) -> Callable[..., None]:
         """What typer reads the options from: one for each field of the input, and those that every action has."""
@@ -91,7 +103,7 @@ class _Call:
         level = "DEBUG" if settings.log_level == "DEBUG" else "CRITICAL"
         configure_logging(settings.service_name, "ops", level=level, secrets=settings.secret_values(), to=sys.stderr)
         try:
-            result = asyncio.run(_run_once(settings, self._action, given, operator))
+            result = asyncio.run(_run_once(settings, self._action, given, operator, self._outside))
         except DomainError as error:
             self._refuse(error, as_json=as_json)
         except Exception as error:  # noqa: BLE001 - recorded by the runner; the exit code says which kind it was
@@ -149,12 +161,16 @@ class _Call:
         raise typer.Exit(code)
 
 
-async def _run_once(settings: ServiceSettings, action: AnyAction, given: ActionInput, operator: Operator) -> BaseModel:
+async def _run_once(
+    settings: ServiceSettings, action: AnyAction, given: ActionInput, operator: Operator, outside: Opening | None
+) -> BaseModel:
     database = Database(
         settings.database_address(), application_name=f"{settings.service_name} ops", pool_size=_CONNECTIONS
     )
     try:
-        result: BaseModel = await ActionRunner(database, settings.service_name).run(action, given, operator)
+        async with nullcontext() if outside is None else outside(settings, database) as opened:
+            runner = ActionRunner(database, settings.service_name, outside=opened)
+            result: BaseModel = await runner.run(action, given, operator)
         return result
     finally:
         await database.close()

@@ -31,11 +31,15 @@ class ActionRunner:
     An action that is done commits together with its audit row: there is no change without one, and nothing is shown
     without one either. A refused or failed call leaves nothing but its audit row. That row is written in a transaction
     of its own after the rollback, unless the database is away, which the log says then.
+
+    `outside` is what the service's own actions work with beside the transaction, such as a domain service that can
+    ask a provider. The platform's actions need none.
     """
 
-    def __init__(self, database: Database, service: str) -> None:
+    def __init__(self, database: Database, service: str, *, outside: object = None) -> None:
         self._database = database
         self._service = service
+        self._outside = outside
 
     async def run(self, action: Action[InputT, ResultT], given: InputT, operator: Operator) -> ResultT:
         """Do what `action` says, on behalf of `operator`. Raises the action's refusals.
@@ -54,9 +58,10 @@ class ActionRunner:
     ) -> ResultT:
         call = Call(operator, action.name, given.model_dump(mode="json", exclude_none=True), correlation)
         try:
+            seen = await action.look(given, self._outside) if action.look is not None else None
             async with self._database.transaction() as tx:
                 async with contextlib.nullcontext() if _writes(action) else _reading(tx):
-                    result = await action.run(given, ActionContext(tx, self._service))
+                    result = await action.run(given, ActionContext(tx, self._service, self._outside, seen))
                 await record(call, "done", _told(result), tx)
         except DomainError as error:
             await self._record_failure(call, "refused", str(error))

@@ -39,6 +39,10 @@ def upgrade() -> None:
         sa.Column("concluded_at", sa.DateTime(timezone=True)),
         sa.Column("refund_reserved_minor", sa.BigInteger(), nullable=False, server_default=sa.text("0")),
         sa.Column("refunded_minor", sa.BigInteger(), nullable=False, server_default=sa.text("0")),
+        sa.Column("concluded_as", sa.String(16)),
+        sa.Column("contested_intent", sa.Text()),
+        sa.Column("under_review_since", sa.DateTime(timezone=True)),
+        sa.Column("resolved_at", sa.DateTime(timezone=True)),
         sa.CheckConstraint(
             "status IN ('created', 'processing', 'confirming', 'settled', 'declined', 'cancelled', 'needs_review')",
             name="payments_status_known",
@@ -70,9 +74,22 @@ def upgrade() -> None:
         ),
         sa.CheckConstraint(
             "refund_reserved_minor + refunded_minor = 0"
-            " OR status = 'settled' OR (status = 'needs_review' AND concluded_at IS NOT NULL)",
+            " OR status = 'settled' OR (status = 'needs_review' AND concluded_at IS NOT NULL)"
+            " OR resolved_at IS NOT NULL",  # a person saw that what was captured went back
             name="payments_only_captured_money_goes_back",
         ),
+        sa.CheckConstraint(
+            "concluded_as IS NULL OR (status = 'needs_review' AND concluded_at IS NOT NULL"
+            " AND concluded_as IN ('settled', 'declined', 'cancelled'))",
+            name="payments_concluded_as_something",
+        ),
+        sa.CheckConstraint(
+            "status <> 'needs_review' OR under_review_since IS NOT NULL", name="payments_review_has_time"
+        ),
+        sa.CheckConstraint("length(contested_intent) BETWEEN 1 AND 255", name="payments_contested_bounded"),
+    )
+    op.create_index(
+        "payments_under_review", "payments", ["created_at", "id"], postgresql_where=sa.text("status = 'needs_review'")
     )
     op.create_index("payments_by_age", "payments", ["created_at", "id"])
     op.create_index(
@@ -129,6 +146,9 @@ def _create_refunds() -> None:
         ),
     )
     op.create_index("refunds_by_payment", "refunds", ["payment_id", "created_at", "id"])
+    op.create_index(
+        "refunds_under_review", "refunds", ["created_at", "id"], postgresql_where=sa.text("status = 'needs_review'")
+    )
     op.create_index("refunds_unanswered", "refunds", ["created_at"], postgresql_where=sa.text("status = 'reserved'"))
     op.create_index(
         "refunds_one_for_a_cancel",

@@ -30,13 +30,13 @@ from .domain.payments import (
     ReconcileService,
     RefundService,
     RefundTable,
+    ReviewService,
     Transitions,
 )
 from .integrations import StripeCardProvider, StripeWebhooks
 from .jobs import CancelOrphanIntent, CapturePayment, CheckPaymentIntent, ReconcilePayments, RefundPayment
 from .reactors import CancelPaymentOnOrderCancelRequested, OpenPaymentOnOrderPlaced
 from .settings import PaymentSettings
-from .ticks import JOB_TICKS
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -58,6 +58,7 @@ class Services:
     refunds: RefundService
     checks: CheckService
     reconcile: ReconcileService
+    reviews: ReviewService
 
     def processors(self) -> list[FencedProcessor[Any]]:
         """What a worker runs with them."""
@@ -79,17 +80,18 @@ def build_services(database: Database, provider: CardProvider) -> Services:
         refunds=RefundService(database, payments, refunds, provider, transitions),
         checks=CheckService(database, payments, refunds, hints, provider=provider, transitions=transitions),
         reconcile=ReconcileService(database, payments, refunds, hints, provider),
+        reviews=ReviewService(database, payments, refunds, provider, transitions),
     )
 
 
 def build_api(settings: PaymentSettings) -> Api:
     """The HTTP application, and the wake-up of the relay for the jobs of refunds and webhooks."""
     from service_platform.http import create_app, database_answers
-    from service_platform.operations import operator_actions
     from service_platform.ops import ActionRunner
     from service_platform.ops.routes import operator_routes
 
     from .api import payments_router, refunds_router, webhooks_router
+    from .operations import ACTIONS
 
     database = open_database(settings, "api")
     provider = _card_provider(settings)
@@ -103,7 +105,7 @@ def build_api(settings: PaymentSettings) -> Api:
             payments_router(queries),
             refunds_router(services.refunds, queries),
             webhooks_router(services.checks, webhooks),
-            operator_routes(operator_actions(JOB_TICKS), ActionRunner(database, settings.service_name)),
+            operator_routes(ACTIONS, ActionRunner(database, settings.service_name, outside=services.reviews)),
         ],
         checks={"database": database_answers(database)},
         closing=[provider.close, database.close],
@@ -135,6 +137,16 @@ def build_processors(settings: PaymentSettings) -> Processors:
             await provider.close()
 
     return with_housekeeping(settings, processors)
+
+
+@contextlib.asynccontextmanager
+async def open_reviews(settings: PaymentSettings, database: Database) -> AsyncIterator[ReviewService]:
+    """What the operators' command decides with."""
+    provider = _card_provider(settings)
+    try:
+        yield build_services(database, provider).reviews
+    finally:
+        await provider.close()
 
 
 def _card_provider(settings: PaymentSettings) -> StripeCardProvider:

@@ -12,6 +12,8 @@ from .commands import (
     OpenPayment,
     Reconcile,
     RequestRefund,
+    ResolvePayment,
+    ResolveRefund,
     SendRefund,
     TakeHint,
 )
@@ -55,6 +57,21 @@ from .reconcile_service import ReconcileService
 from .refund_models import ProviderRefund, ProviderRefundStatus, RefundReason, RefundStatus
 from .refund_service import RefundService
 from .refund_table import RefundTable
+from .review_errors import (
+    CaptureNotShown,
+    IntentStillOpen,
+    LedgerAway,
+    LedgerDisagrees,
+    MoneyStillHeld,
+    NotUnderReview,
+    OthersWereTold,
+    RefundMayStillCome,
+    RefundNotShown,
+    RefundShown,
+    UnknownRefund,
+)
+from .review_rules import PaymentLedger, RefundLedger
+from .review_service import ReviewService
 from .service import PaymentService
 from .table import PaymentTable, metadata
 from .transitions import Transitions
@@ -70,6 +87,7 @@ __all__ = [
     "AnswerPending",
     "CancelOrphan",
     "CancelPayment",
+    "CaptureNotShown",
     "CapturePaymentPayload",
     "CardDeclined",
     "CardProvider",
@@ -87,9 +105,16 @@ __all__ = [
     "IntentRequest",
     "IntentStateConflict",
     "IntentStatus",
+    "IntentStillOpen",
+    "LedgerAway",
+    "LedgerDisagrees",
+    "MoneyStillHeld",
     "NeedsReview",
+    "NotUnderReview",
     "OpenPayment",
+    "OthersWereTold",
     "Page",
+    "PaymentLedger",
     "PaymentNotFound",
     "PaymentNotSettled",
     "PaymentQueries",
@@ -105,18 +130,26 @@ __all__ = [
     "ReconcilePaymentsPayload",
     "ReconcileService",
     "RefundExceedsCapture",
+    "RefundLedger",
+    "RefundMayStillCome",
     "RefundNotFound",
+    "RefundNotShown",
     "RefundPaymentPayload",
     "RefundReason",
     "RefundRequest",
     "RefundService",
+    "RefundShown",
     "RefundStatus",
     "RefundTable",
     "RefundView",
     "RequestRefund",
+    "ResolvePayment",
+    "ResolveRefund",
+    "ReviewService",
     "SendRefund",
     "TakeHint",
     "Transitions",
+    "UnknownRefund",
     "WebhookRefused",
     "WebhookVerifier",
     "metadata",

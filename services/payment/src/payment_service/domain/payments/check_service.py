@@ -159,10 +159,15 @@ class CheckService:
                 PaymentsLogEvent.ORPHAN_CANCELLED, payment_id=str(payment.id), intent_id=command.intent_id,
                 status=intent.status.value,
             )  # fmt: skip
-        if intent.status is IntentStatus.SUCCEEDED and payment.status is not PaymentStatus.NEEDS_REVIEW:
+        decided = payment.resolved_at is not None and payment.contested_intent == command.intent_id
+        if intent.status is IntentStatus.SUCCEEDED and payment.status is not PaymentStatus.NEEDS_REVIEW and not decided:
             async with self._database.transaction(claim=command.fence) as tx:
                 flagged = await self._payments.put_under_review(
-                    payment.id, "orphan_intent_captured", expected=payment.status, tx=tx
+                    payment.id,
+                    "orphan_intent_captured",
+                    expected=payment.status,
+                    tx=tx,
+                    contested_intent=command.intent_id,
                 )
             if flagged is not None:
                 note(flagged)
@@ -177,7 +182,8 @@ def contradiction(payment: Payment, intent: Intent) -> str | None:
     """What the provider says of the stored intent that a payment in this state cannot be: a code, or None.
 
     The payment was read before the intent. Of one that may still be confirmed nothing can be contradicted; what it is
-    by the time of the answer, the compare-and-set sees.
+    by the time of the answer, the compare-and-set sees. That money was captured for one which a person resolved as not
+    settled is known: all of it had gone back.
     """
     captured = intent.status is IntentStatus.SUCCEEDED
     amounts_agree = (intent.captured_minor, intent.currency) == (payment.amount_minor, payment.currency)
@@ -186,7 +192,7 @@ def contradiction(payment: Payment, intent: Intent) -> str | None:
             return "not_captured_at_provider"
         case PaymentStatus.SETTLED if not amounts_agree:
             return "captured_amount_differs"
-        case PaymentStatus.DECLINED | PaymentStatus.CANCELLED if captured:
+        case PaymentStatus.DECLINED | PaymentStatus.CANCELLED if captured and payment.resolved_at is None:
             return f"captured_after_{payment.status.value}"
         case PaymentStatus.PROCESSING if captured:
             return "captured_without_confirming"

@@ -10,6 +10,7 @@ from service_platform.idempotency import IdempotencyClaim
 from service_platform.jobs import RunKey
 
 from .provider import Hint
+from .review_rules import PaymentLedger, RefundLedger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,28 @@ class CancelOrphan:
     fence: Claim
     run_key: RunKey
     intent_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolvePayment:
+    """A person's decision about a payment that needs review, by what the provider's ledger was `seen` to show.
+
+    Settled; or else declined, or cancelled where the order is.
+    """
+
+    seen: PaymentLedger
+    settled: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResolveRefund:
+    """A person's decision about a refund that needs review, by what the provider's ledger was `seen` to show.
+
+    Done; or else failed.
+    """
+
+    seen: RefundLedger
+    done: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,8 @@ Exception
 │   └── RefundNotFound          the payment has no refund of this id
 ├── errors.Conflict
 │   ├── PaymentNotSettled       nothing was captured, or it is not certain what
-│   └── RefundExceedsCapture    so much is not left to give back
+│   ├── RefundExceedsCapture    so much is not left to give back
+│   └── review_errors.*         the provider's ledger does not allow what a person wants to decide
 ├── errors.Malformed
 │   └── WebhookRefused          the provider did not sign this, or not in the last minutes
 ├── AnswerPending               the provider has not decided; the payment stays open and is asked again later

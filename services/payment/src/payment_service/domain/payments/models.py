@@ -33,7 +33,9 @@ class Payment:
 
     `intent_id` is the one provider intent that may ever be confirmed for it. `reason` says why it was declined or
     needs review. `concluded_at` is when it was settled, declined or cancelled; one that needs review has it only if it
-    had been concluded before. `refund_reserved_minor` may still go back, `refunded_minor` did: the sums of its refunds.
+    had been concluded before, as `concluded_as`: others were told that. `contested_intent` is an intent that is not its
+    own and captured money for it all the same. `resolved_at` is when a person decided. `refund_reserved_minor` may
+    still go back, `refunded_minor` did: the sums of its refunds.
     """
 
     id: UUID
@@ -49,6 +51,10 @@ class Payment:
     concluded_at: datetime | None
     refund_reserved_minor: int
     refunded_minor: int
+    concluded_as: PaymentStatus | None = None
+    contested_intent: str | None = None
+    under_review_since: datetime | None = None
+    resolved_at: datetime | None = None
 
     @property
     def refundable_minor(self) -> int:
@@ -78,6 +84,11 @@ class Payment:
             self.status is PaymentStatus.CONFIRMING
             or (self.status is PaymentStatus.NEEDS_REVIEW and self.concluded_at is None)
         )
+
+    @property
+    def told_as_settled(self) -> bool:
+        """Whether others know it as settled, also while it needs review again."""
+        return PaymentStatus.SETTLED in {self.status, self.concluded_as}
 
     def can_never_store(self, intent_id: str) -> bool:
         """Whether that intent is an orphan: a fenced-out run made it, and no run can make it this payment's."""

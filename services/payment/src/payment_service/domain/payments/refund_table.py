@@ -66,6 +66,7 @@ refunds: Final = Table(
     Column("created_at", DateTime(timezone=True), nullable=False, server_default=text("platform_now()")),
     Column("concluded_at", DateTime(timezone=True)),
     Index("refunds_by_payment", "payment_id", "created_at", "id"),
+    Index("refunds_under_review", "created_at", "id", postgresql_where=text("status = 'needs_review'")),
     Index("refunds_unanswered", "created_at", postgresql_where=text("status = 'reserved'")),
     Index("refunds_one_for_a_cancel", "payment_id", unique=True, postgresql_where=text("reason = 'order_cancelled'")),
 )
@@ -171,6 +172,41 @@ class RefundTable:
             .returning(refunds)
         )
         return [Refund(**row) for row in (await tx.session.execute(statement)).mappings()]
+
+    async def resolve(
+        self, seen: Refund, *, status: RefundStatus, reference: str | None, detail: str | None, tx: Transaction
+    ) -> Refund | None:
+        """needs_review → done | failed, as a person decided by the refund as it was `seen`.
+
+        Where anything of that is another by now, nothing changes and None comes back.
+        """
+        unchanged = and_(
+            refunds.c.status == RefundStatus.NEEDS_REVIEW,
+            refunds.c.detail == seen.detail,
+            refunds.c.run_key.is_not_distinct_from(seen.run_key),
+            refunds.c.provider_reference.is_not_distinct_from(seen.provider_reference),
+        )
+        return await self._move(
+            tx,
+            seen.id,
+            unchanged,
+            status=status,
+            provider_reference=reference,
+            detail=detail,
+            concluded_at=func.platform_now(),
+        )
+
+    async def under_review(
+        self, after: tuple[datetime, UUID] | None, limit: int, session: AsyncSession
+    ) -> list[tuple[Refund, str]]:
+        """Up to `limit` refunds that need review, each with its currency, the oldest first, after the position."""
+        statement = select(refunds, payments.c.currency).join(payments, refunds.c.payment_id == payments.c.id)
+        statement = statement.where(refunds.c.status == RefundStatus.NEEDS_REVIEW)
+        statement = statement.order_by(refunds.c.created_at, refunds.c.id).limit(limit)
+        if after is not None:
+            statement = statement.where(tuple_(refunds.c.created_at, refunds.c.id) > tuple_(*after))
+        rows = [dict(row) for row in (await session.execute(statement)).mappings()]
+        return [(Refund(**{name: row[name] for name in row if name != "currency"}), row["currency"]) for row in rows]
 
     async def find(self, refund_id: UUID, session: AsyncSession) -> Refund | None:
         """The refund as `session` sees it, unlocked."""

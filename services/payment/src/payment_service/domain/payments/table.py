@@ -43,16 +43,14 @@ from .models import Declined, NotDecidable, Outcome, Payment, PaymentStatus, Set
 
 metadata: Final = MetaData()
 
+_STATUS: Final = Enum(PaymentStatus, native_enum=False, length=16, values_callable=lambda statuses: [*statuses])
+
 payments: Final = Table(
     "payments",
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("order_id", Uuid, nullable=False, unique=True),
-    Column(
-        "status",
-        Enum(PaymentStatus, native_enum=False, length=16, values_callable=lambda statuses: [*statuses]),
-        nullable=False,
-    ),
+    Column("status", _STATUS, nullable=False),
     Column("amount_minor", BigInteger, nullable=False),
     Column("currency", Text, nullable=False),
     Column("payment_method", Text, nullable=False),
@@ -63,7 +61,12 @@ payments: Final = Table(
     Column("concluded_at", DateTime(timezone=True)),
     Column("refund_reserved_minor", BigInteger, nullable=False, server_default=text("0")),
     Column("refunded_minor", BigInteger, nullable=False, server_default=text("0")),
+    Column("concluded_as", _STATUS),
+    Column("contested_intent", Text),
+    Column("under_review_since", DateTime(timezone=True)),
+    Column("resolved_at", DateTime(timezone=True)),
     Index("payments_by_age", "created_at", "id"),
+    Index("payments_under_review", "created_at", "id", postgresql_where=text("status = 'needs_review'")),
     Index(
         "payments_open",
         "created_at",
@@ -72,6 +75,7 @@ payments: Final = Table(
 )
 
 _OPEN: Final = payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING, PaymentStatus.CONFIRMING])
+_CONCLUDED: Final = frozenset({PaymentStatus.SETTLED, PaymentStatus.DECLINED, PaymentStatus.CANCELLED})
 _NEVER_CONFIRMED: Final = or_(
     payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING]),
     # What the provider refused before there was an intent.
@@ -224,22 +228,72 @@ class PaymentTable:
                     "concluded_at": func.platform_now(),
                 }
             case NotDecidable(reason):
-                values = {"status": PaymentStatus.NEEDS_REVIEW, "reason": reason}
+                values = _under_review(reason)
         return await self._move(tx, payment_id, open_for_it, **values)
 
     async def put_under_review(
-        self, payment_id: UUID, reason: str, *, expected: PaymentStatus, tx: Transaction
+        self,
+        payment_id: UUID,
+        reason: str,
+        *,
+        expected: PaymentStatus,
+        tx: Transaction,
+        contested_intent: str | None = None,
     ) -> Payment | None:
-        """`expected` → needs_review, for what the provider's ledger says otherwise than this table."""
-        found = payments.c.status == expected
-        return await self._move(tx, payment_id, found, status=PaymentStatus.NEEDS_REVIEW, reason=reason)
+        """`expected` → needs_review, for what the provider's ledger says otherwise than this table.
+
+        `contested_intent`: the intent that captured and is not the payment's own.
+        """
+        values = _under_review(reason) | {"concluded_as": expected if expected in _CONCLUDED else None}
+        if contested_intent is not None:
+            values["contested_intent"] = contested_intent
+        return await self._move(tx, payment_id, payments.c.status == expected, **values)
+
+    async def resolve(self, seen: Payment, *, settled: bool, reason: str, tx: Transaction) -> Payment | None:
+        """needs_review → what a person decided: settled, or else what it had been concluded as, or declined.
+
+        `seen` is the payment by which the ledger was judged: where anything of that is another by now, nothing changes
+        and None comes back. A cancel may have been recorded meanwhile; a payment that was never concluded is cancelled
+        by it. `reason` is that of a declined one.
+        """
+        unchanged = and_(
+            payments.c.status == PaymentStatus.NEEDS_REVIEW,
+            payments.c.reason == seen.reason,
+            payments.c.under_review_since == seen.under_review_since,
+            payments.c.intent_id.is_not_distinct_from(seen.intent_id),
+            payments.c.concluded_as.is_not_distinct_from(seen.concluded_as),
+            payments.c.contested_intent.is_not_distinct_from(seen.contested_intent),
+        )
+        by_cancel = payments.c.cancel_requested_at.is_not(None)
+        to: dict[str, Any]
+        if settled:
+            to = {"status": PaymentStatus.SETTLED, "reason": None}
+        elif seen.concluded_as is not None:
+            to = {
+                "status": seen.concluded_as,
+                "reason": reason if seen.concluded_as is PaymentStatus.DECLINED else None,
+            }
+        else:
+            to = {
+                "status": case((by_cancel, _status(PaymentStatus.CANCELLED)), else_=_status(PaymentStatus.DECLINED)),
+                "reason": case((by_cancel, null()), else_=literal(reason)),
+            }
+        return await self._move(
+            tx,
+            seen.id,
+            unchanged,
+            **to,
+            concluded_at=func.coalesce(payments.c.concluded_at, func.platform_now()),
+            concluded_as=None,
+            resolved_at=func.platform_now(),
+        )
 
     async def give_up(self, open_for: timedelta, reason: str, tx: Transaction) -> list[Payment]:
         """created | processing | confirming → needs_review for those that have been open longer than `open_for`."""
         statement = (
             update(payments)
             .where(_OPEN, payments.c.created_at < func.platform_now() - open_for)
-            .values(status=PaymentStatus.NEEDS_REVIEW, reason=reason)
+            .values(**_under_review(reason))
             .returning(payments)
         )
         return [Payment(**row) for row in (await tx.session.execute(statement)).mappings()]
@@ -277,6 +331,16 @@ class PaymentTable:
         statement = select(payments).where(payments.c.id == payment_id)
         return _one((await session.execute(statement)).mappings().one_or_none())
 
+    async def under_review(
+        self, after: tuple[datetime, UUID] | None, limit: int, session: AsyncSession
+    ) -> list[Payment]:
+        """Up to `limit` payments that need review, the oldest first, from after the position (created at, id)."""
+        statement = select(payments).where(payments.c.status == PaymentStatus.NEEDS_REVIEW)
+        statement = statement.order_by(payments.c.created_at, payments.c.id).limit(limit)
+        if after is not None:
+            statement = statement.where(tuple_(payments.c.created_at, payments.c.id) > tuple_(*after))
+        return [Payment(**row) for row in (await session.execute(statement)).mappings()]
+
     async def newest(self, before: tuple[datetime, UUID] | None, limit: int, session: AsyncSession) -> list[Payment]:
         """Up to `limit` payments, newest first, from before the position (created at, id)."""
         statement = select(payments).order_by(payments.c.created_at.desc(), payments.c.id.desc()).limit(limit)
@@ -295,6 +359,10 @@ class PaymentTable:
         if payment is None:
             raise PaymentNotFound(payment_id)
         return payment
+
+
+def _under_review(reason: str) -> dict[str, Any]:
+    return {"status": PaymentStatus.NEEDS_REVIEW, "reason": reason, "under_review_since": func.platform_now()}
 
 
 def _status(status: PaymentStatus) -> ColumnElement[Any]:

@@ -47,6 +47,28 @@ class Transitions:
                 await self._give_back(payment, tx)
         return payment
 
+    async def resolve(self, seen: Payment, *, settled: bool, reason: str, tx: Transaction) -> Payment | None:
+        """What a person decided about a payment that needs review (see `PaymentTable.resolve`).
+
+        Others are told what they have not been told: all, where it was never concluded; else the answer to a cancel
+        that was recorded while it needed review.
+        """
+        payment = await self._payments.resolve(seen, settled=settled, reason=reason, tx=tx)
+        if payment is None:
+            return None
+        if seen.concluded_as is None:
+            await self.tell(payment, tx)
+            unanswered = payment.cancel_requested_at is not None
+        else:
+            assert seen.under_review_since is not None  # a CHECK
+            cancelled_at = payment.cancel_requested_at
+            unanswered = cancelled_at is not None and cancelled_at >= seen.under_review_since
+        if unanswered and payment.status is PaymentStatus.SETTLED:
+            await self._give_back(payment, tx)
+        elif unanswered and seen.concluded_as is not None:
+            await self._tell_cancelled(payment, tx)
+        return payment
+
     async def cancel(self, order_id: UUID, tx: Transaction) -> Payment | None:
         """Record the order's cancel, and answer it where the answer is known: the payment as it is then.
 
@@ -64,21 +86,38 @@ class Transitions:
         """The provider gave the money back, under that name."""
         refund = await self._refunds.done(refund_id, reference, tx)
         if refund is not None:
-            payment = await self._payments.find(refund.payment_id, tx.session)
-            assert payment is not None  # a foreign key says so
-            assert refund.concluded_at is not None
-            refunded = PaymentRefunded.create(
-                order_id=payment.order_id,
-                payment_id=payment.id,
-                refund_id=refund.id,
-                amount_minor=refund.amount_minor,
-                currency=payment.currency,
-                reason=refund.reason.value,
-                refunded_at=refund.concluded_at,
-                provider_reference=reference,
-            )
-            await self._event_bus.publish(refunded, tx)
+            await self._tell_refunded(refund, tx)
         return refund
+
+    async def resolve_refund(
+        self, seen: Refund, *, reference: str | None, detail: str | None, told: bool, tx: Transaction
+    ) -> Refund | None:
+        """What a person decided about a refund that needs review: done under `reference`, or failed with `detail`.
+
+        `told`: others know of it, or need not, so nothing is published.
+        """
+        status = RefundStatus.DONE if detail is None else RefundStatus.FAILED
+        refund = await self._refunds.resolve(seen, status=status, reference=reference, detail=detail, tx=tx)
+        if refund is not None and status is RefundStatus.DONE and not told:
+            await self._tell_refunded(refund, tx)
+        return refund
+
+    async def _tell_refunded(self, refund: Refund, tx: Transaction) -> None:
+        payment = await self._payments.find(refund.payment_id, tx.session)
+        assert payment is not None  # a foreign key says so
+        assert refund.concluded_at is not None  # CHECKs
+        assert refund.provider_reference is not None
+        refunded = PaymentRefunded.create(
+            order_id=payment.order_id,
+            payment_id=payment.id,
+            refund_id=refund.id,
+            amount_minor=refund.amount_minor,
+            currency=payment.currency,
+            reason=refund.reason.value,
+            refunded_at=refund.concluded_at,
+            provider_reference=refund.provider_reference,
+        )
+        await self._event_bus.publish(refunded, tx)
 
     async def refund_failed(self, refund: Refund, detail: str, tx: Transaction) -> Refund | None:
         """The provider will not give it back. What nobody will ask for again, a person has to look at."""
