@@ -12,12 +12,13 @@ import asyncpg.protocol
 import httpx
 import pytest
 import structlog
-from crash_points import CrashLab, InProcessProvider, WatchedProtocol
+from crash_points import CrashLab, InProcessProvider
 from payment_lab import PaymentLab
 
 from payment_service.integrations import StripeCardProvider
 from provider_double.testing import API_KEY, ProviderProcess
 from service_platform.database import Database, DatabaseAddress
+from world.crashing import WatchedProtocol
 
 
 @pytest.fixture(scope="session")

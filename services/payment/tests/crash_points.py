@@ -1,22 +1,19 @@
 """Every place where a run of a job can die or be stopped: before each statement on the wire, and around each call.
 
-On a real database (asyncpg's protocol is watched, so that BEGIN, COMMIT and the job's own statements count as well) and
-on the real double in this process, through the real SDK. What befalls a run is a `Run` (see `payment_doubles`).
+On a real database and on the real double in this process, through the real SDK. What befalls a run is a `Run` (see
+`world.crashing`).
 """
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
-import asyncpg.protocol
 import httpx
 import orjson
-from payment_doubles import Crash, Run, current_run, reach, running
-from payment_lab import NoLeases, open_payment
+from payment_lab import open_payment
 from starlette.applications import Starlette
 
 from payment_service.bootstrap import Services, build_services
@@ -42,52 +39,12 @@ from provider_double.stripe_api import StripeApi
 from service_platform.database import Database, DatabaseAddress
 from service_platform.idempotency import IdempotencyClaim
 from service_platform.inbox import InboxClaim
-from service_platform.jobs import JobRunner, RunKey
+from service_platform.jobs import FencedProcessor, RunKey
 from service_platform.jobs.run import CLAIMED
+from world.crash_workers import LATER_SECONDS, CrashWorkers
+from world.crashing import Watched
 
 API_KEY = "sk_test_crash_points"
-LATER_SECONDS = 400.0
-"""Longer than any lease and backoff."""
-
-
-class WatchedProtocol(asyncpg.protocol.Protocol):
-    """asyncpg's own protocol, which lets the run at hand be disturbed before each statement."""
-
-    async def query(self, query: str, *arguments: Any) -> Any:
-        if query.startswith(("BEGIN", "COMMIT", "ROLLBACK")):
-            await reach(query.strip(";"))
-        answer = await super().query(query, *arguments)
-        run = current_run()
-        if run is not None:
-            run.inside_transaction = self.is_in_transaction()
-        return answer
-
-    async def bind_execute(self, state: Any, *arguments: Any, **named: Any) -> Any:
-        if not state.query.startswith("WITH RECURSIVE typeinfo_tree"):  # asyncpg's own, at the first use of a type
-            await reach(" ".join(state.query.split())[:48])
-        return await super().bind_execute(state, *arguments, **named)
-
-
-class WatchedProvider:
-    """The real adapter, which lets the run at hand be disturbed before each call leaves and after its answer came."""
-
-    def __init__(self, inner: StripeCardProvider) -> None:
-        self._inner = inner
-
-    def __getattr__(self, name: str) -> Any:
-        call = getattr(self._inner, name)
-
-        async def watched(*arguments: Any, **named: Any) -> Any:
-            await reach(f"{name} sent")
-            try:
-                answer = await call(*arguments, **named)
-            except Exception:
-                await reach(f"{name} refused")
-                raise
-            await reach(f"{name} answered")
-            return answer
-
-        return watched
 
 
 class InProcessProvider:
@@ -131,8 +88,8 @@ class InProcessProvider:
         return {row["id"]: orjson.loads(row["doc"])["status"] for row in rows}
 
 
-class CrashLab:
-    """Two workers of the payment service (one may become a zombie), each with connections of its own."""
+class CrashLab(CrashWorkers):
+    """Two workers of the payment service (one may become a zombie), each with connections and a client of its own."""
 
     def __init__(
         self,
@@ -142,22 +99,17 @@ class CrashLab:
         provider: InProcessProvider,
     ) -> None:
         self.provider = provider
-        self._owner = owner
-        self._watcher = watcher  # as the app role, which alone sees what the app role's sessions do
-        self._looking = asyncio.Lock()
-        self.calm = Database(app, application_name="calm", pool_size=4)
-        self._databases = [Database(app, application_name=f"worker-{n}", pool_size=2) for n in (0, 1)]
         self._clients = [provider.client() for _ in range(3)]
-        watched: list[Any] = [WatchedProvider(client) for client in self._clients[:2]]
-        self._runners = [
-            JobRunner(database, build_services(database, client).processors(), leases=NoLeases())
-            for database, client in zip(self._databases, watched, strict=True)
-        ]
+
+        def processors(database: Database, worker: int) -> list[FencedProcessor[Any]]:
+            watched: Any = Watched(self._clients[worker])
+            return build_services(database, watched).processors()
+
+        super().__init__(app, owner, watcher, processors)
         self.services: Services = build_services(self.calm, self._clients[2])
 
     async def close(self) -> None:
-        for database in (self.calm, *self._databases):
-            await database.close()
+        await super().close()
         for client in self._clients:
             await client.close()
         self.provider.store.close()
@@ -201,28 +153,6 @@ class CrashLab:
         claim = InboxClaim("payment.cancel-payment", "order", str(order_id), uuid4())
         await self.services.payments.cancel(CancelPayment(claim=claim, order_id=order_id))
 
-    async def deliver(self, job_id: UUID, run: Run | None = None, *, worker: int = 1) -> bool:
-        """One delivery of a job to a worker; False if it crashed. An error ends it as a failed run."""
-        kind = await self.value("SELECT kind FROM job WHERE id = $1", job_id)
-        with running(run or Run()):
-            try:
-                await self._runners[worker].run(kind, job_id)
-            except Crash:
-                return False
-        return True
-
-    async def until_done(self, job_id: UUID, run: Run | None = None, *, worker: int = 1, limit: int = 8) -> bool:
-        """Deliveries until the job is finished, with time between them; False if one crashed."""
-        run = run or Run()
-        for _ in range(limit):
-            if not await self.deliver(job_id, run, worker=worker):
-                return False
-            if await self.value("SELECT status FROM job WHERE id = $1", job_id) == "done":
-                return True
-            await self.let_time_pass()
-        said = await self.row("SELECT status, error FROM job WHERE id = $1", job_id)
-        raise AssertionError(f"the job is not done after {limit} runs: {dict(said)}")
-
     async def finish(self, payment_id: UUID) -> None:
         """Every job that the payment has, and gets meanwhile, undisturbed to its end."""
         while (job_id := await self.unfinished_job(payment_id)) is not None:
@@ -251,28 +181,8 @@ class CrashLab:
 
     async def let_time_pass(self, seconds: float = LATER_SECONDS) -> None:
         """Leases and backoffs are over, here and at the provider."""
-        await self.execute(
-            "SELECT platform_clock_set(platform_now() - clock_timestamp() + make_interval(secs => $1), 1)", seconds
-        )
+        await super().let_time_pass(seconds)
         self.provider.adjustments.shift_clock(seconds)
-
-    async def end_transaction_of(self, worker: int) -> None:
-        """What the server does to a process that stands still inside a transaction, without the wait for it."""
-        ended = await self._watcher.fetch(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE application_name = $1 AND datname = current_database() AND xact_start IS NOT NULL",
-            f"worker-{worker}",
-        )
-        assert len(ended) == 1, "the stopped worker has no transaction open"
-
-    async def waits_for_lock(self, application: str) -> bool:
-        """Whether a session of that name waits for somebody's lock."""
-        found = await self._watcher.fetchval(
-            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1"
-            " AND wait_event_type = 'Lock'",
-            application,
-        )
-        return bool(found)
 
     async def told(self, payment_id: UUID) -> list[str]:
         """The events of the payment's order, in their order."""
@@ -286,15 +196,3 @@ class CrashLab:
     def meets(self, **rule: Any) -> None:
         """The double meets the next calls with this."""
         self.provider.faults.add(FaultRule(**rule))
-
-    async def value(self, query: str, *arguments: Any) -> Any:
-        row = await self.row(query, *arguments)
-        return row[0] if row is not None else None
-
-    async def row(self, query: str, *arguments: Any) -> Any:
-        async with self._looking:
-            return await self._owner.fetchrow(query, *arguments)
-
-    async def execute(self, query: str, *arguments: Any) -> None:
-        async with self._looking:
-            await self._owner.execute(query, *arguments)

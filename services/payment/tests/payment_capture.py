@@ -13,8 +13,6 @@ from payment_doubles import (
     InMemoryPayments,
     Run,
     State,
-    reach,
-    running,
 )
 from payment_provider_double import InMemoryProvider
 
@@ -30,6 +28,7 @@ from payment_service.domain.payments import (
 from payment_service.domain.payments.models import Payment
 from service_platform.jobs import JobFencedOut, RunKey
 from service_platform.jobs.run import CLAIMED
+from world.crashing import reach, running
 
 STEPS = ("create-intent", "confirm-intent", "close-intent")
 AMOUNT_MINOR = 1999

@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import copy
 from collections.abc import AsyncIterator
-from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -24,72 +23,20 @@ from payment_service.domain.payments import (
 from payment_service.domain.payments.models import Declined, Outcome, Payment, Settled
 from service_platform.database.transaction import transaction_is_open
 from service_platform.jobs import JobFencedOut
+from world import crashing
+from world.crashing import current_run, reach
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-
-
-class Crash(BaseException):
-    """The process is gone. Nothing may catch it."""
 
 
 class ConnectionLost(Exception):
     """The server ended the transaction of a run that was stopped inside it."""
 
 
-@dataclass
-class Run:
-    """One run of the job, and what befalls it at which of its boundaries (counted from 0)."""
+class Run(crashing.Run):
+    """A run that learns of no answer what it learns of a lost one."""
 
-    crash_at: int | None = None
-    drop_at: int | None = None
-    hold_at: int | None = None
-    wake_at: int | None = None
-    zombie: Run | None = None
-    reached: list[str] = field(default_factory=list)
-    held: asyncio.Event = field(default_factory=asyncio.Event)
-    resume: asyncio.Event = field(default_factory=asyncio.Event)
-    ended: asyncio.Event = field(default_factory=asyncio.Event)
-    inside_transaction: bool = False
-
-
-_run: ContextVar[Run | None] = ContextVar("run", default=None)
-
-
-@contextlib.contextmanager
-def running(run: Run) -> Any:
-    token = _run.set(run)
-    run.ended.clear()
-    try:
-        yield
-    finally:
-        _run.reset(token)
-        run.ended.set()
-
-
-def current_run() -> Run | None:
-    """The run that this task is part of."""
-    return _run.get()
-
-
-async def reach(boundary: str) -> None:
-    """A place where this run can die, be stopped, or let a stopped one go on."""
-    run = _run.get()
-    if run is None:
-        return
-    at = len(run.reached)
-    run.reached.append(boundary)
-    if at == run.crash_at:
-        raise Crash(boundary)
-    if at == run.drop_at:
-        raise ProviderUnavailable(f"the answer was lost: {boundary}")
-    if at == run.hold_at:
-        run.held.set()
-        await run.resume.wait()
-    if at == run.wake_at and run.zombie is not None:
-        run.zombie.resume.set()
-        # The fences of two runs wait for each other at the job's row, so one inside a transaction does not wait here.
-        if not run.inside_transaction:
-            await run.zombie.ended.wait()
+    lost = ProviderUnavailable
 
 
 @dataclass
@@ -160,7 +107,7 @@ class InMemoryDatabase:
 
 @contextlib.contextmanager
 def _inside() -> Any:
-    run = _run.get() or Run()
+    run = current_run() or Run()
     run.inside_transaction = True
     try:
         yield

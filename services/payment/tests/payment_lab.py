@@ -25,14 +25,8 @@ from payment_service.domain.payments import (
 from service_platform.database import Database, DatabaseAddress
 from service_platform.idempotency import IdempotencyClaim
 from service_platform.inbox import InboxClaim
-from service_platform.jobs import JobRunner, Lease
-
-
-class NoLeases:
-    """Jobs here are over before a lease needs renewing."""
-
-    def watch(self, lease: Lease) -> None:
-        return None
+from service_platform.jobs import JobRunner
+from world.crash_workers import NoLeases
 
 
 class PaymentLab:

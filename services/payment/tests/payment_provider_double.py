@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import uuid4
 
-from payment_doubles import reach
-
 from payment_service.domain.payments import (
     CardDeclined,
     Intent,
@@ -16,6 +14,7 @@ from payment_service.domain.payments import (
 )
 from service_platform.database import forbid_in_transaction
 from service_platform.jobs import RunKey
+from world.crashing import reach
 
 
 @dataclass

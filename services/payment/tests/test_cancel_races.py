@@ -13,7 +13,9 @@ from uuid import UUID
 
 import pytest
 from crash_points import CrashLab
-from payment_doubles import Run, running
+from payment_doubles import Run
+
+from world.crashing import running
 
 CARDS = {"good": "pm_card_visa", "declined": "pm_card_chargeDeclined"}
 AMOUNT = 1999

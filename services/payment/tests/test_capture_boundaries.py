@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 from payment_capture import AMOUNT_MINOR, CaptureWorld
-from payment_doubles import Crash, Run
+from payment_doubles import Run
 
 from payment_service.domain.payments import IntentStatus, PaymentStatus
 from payment_service.events import PaymentDeclined, PaymentSettled
+from world.crashing import Crash
 
 DECLINES_ALWAYS = 10**6
 CARDS = {"good": 0, "declined": DECLINES_ALWAYS, "declined-once": 1}

@@ -177,7 +177,7 @@ async def _awaken(case: Case, at: int, wake_at: int, where: str) -> Run:
     lab = case.lab
     payment_id, job_id = await case.begin()
     zombie = Run(hold_at=at)
-    stopped = asyncio.create_task(_until_held(lab, job_id, zombie))
+    stopped = asyncio.create_task(lab.until_held(job_id, zombie))
     await asyncio.wait_for(zombie.held.wait(), 30)
     held_inside = zombie.inside_transaction
     if held_inside:
@@ -197,13 +197,6 @@ async def _awaken(case: Case, at: int, wake_at: int, where: str) -> Run:
     if wake_at > 0:  # before its successor's claim it is no zombie yet
         assert len(by_zombie) <= (0 if held_inside else 1), f"{where}: the stale worker made the calls {by_zombie}"
     return successor
-
-
-async def _until_held(lab: CrashLab, job_id: UUID, zombie: Run) -> None:
-    while not zombie.held.is_set():
-        await lab.deliver(job_id, zombie, worker=0)
-        if not zombie.held.is_set():
-            await lab.let_time_pass()
 
 
 def _token_of(call: dict[str, Any], job_id: UUID) -> int | None:
