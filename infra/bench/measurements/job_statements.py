@@ -35,7 +35,7 @@ _CREATE = """
     GRANT SELECT, UPDATE ON bench_row TO order_app;
 """
 _EMPTY = "TRUNCATE job, outbox, outbox_queue RESTART IDENTITY"
-_CLAIM = "SELECT * FROM job_claim($1, $2, $3, $4, $5)"
+_CLAIM = "SELECT * FROM job_claim($1, $2, $3, $4, $5, $6)"
 _WARM_UPS = 20  # until every statement is prepared and its plan is kept
 
 
@@ -95,7 +95,7 @@ class _Jobs:
             ROUND_TRIP: lambda _: self._fetch("SELECT 1"),
             ONE_ROW: lambda number: self._fetch("UPDATE bench_row SET at = clock_timestamp() WHERE id = $1", number),
             ENQUEUE: self._enqueue,
-            CLAIM: lambda number: self._fetch(_CLAIM, self._ids[number], _KIND.name, "bench", 30.0, 10),
+            CLAIM: self._claim,
             RENEWAL: lambda number: self._fetch("SELECT job_renew($1, 1, 30)", self._ids[number]),
             FENCE: self._fence,
             COMPLETE: lambda number: self._fetch("SELECT job_complete($1, 1)", self._ids[number]),
@@ -122,6 +122,12 @@ class _Jobs:
     async def _enqueue(self, _: int) -> None:
         async with self._database.transaction() as tx:
             self._ids.append(await _KIND.enqueue(_Nothing(), tx, key=f"bench:{len(self._ids)}"))
+
+    async def _claim(self, number: int) -> None:
+        limits = (_KIND.lease_seconds, _KIND.max_claims, _KIND.max_silent_runs)
+        async with self._database.autocommit() as driver:
+            if not await driver.fetch(_CLAIM, self._ids[number], _KIND.name, "bench", *limits):
+                raise RuntimeError(f"job {number} was not claimed: what follows would measure nothing")
 
     async def _fence(self, number: int) -> None:
         async with self._database.transaction() as tx:
