@@ -59,7 +59,8 @@ install_uv() {
 
 install_locked() {
     echo "installing $LOCK"
-    if install_uv && VIRTUAL_ENV="$PWD/.venv" .venv/bin/uv pip sync --quiet --require-hashes "$LOCK"; then
+    # Compiled once here, and not by twenty processes side by side at their first start.
+    if install_uv && VIRTUAL_ENV="$PWD/.venv" .venv/bin/uv pip sync --quiet --compile-bytecode --require-hashes "$LOCK"; then
         return
     fi
     echo "uv could not do it, trying pip" >&2
