@@ -79,6 +79,10 @@ types: setup ## Check types
 unit: setup ## Tests that need no stack, in seconds
 	@$(PYTHON) -m pytest -m "not needs_stack" platform/tests services
 
+.PHONY: db-drift
+db-drift: setup ## Compare the tables in code with those of the migrations (part of make test)
+	@$(PYTHON) -m pytest -k the_tables_in_code_are_those_of_the_migrations services
+
 .PHONY: scenarios
 scenarios: setup ## List the guarantees and what their last run said
 	@$(PYTHON) -m world list

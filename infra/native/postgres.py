@@ -115,6 +115,13 @@ class Postgres:
         self, arguments: list[str], *, environment: Mapping[str, str] | None = None, timeout: float = 60
     ) -> subprocess.CompletedProcess[str]:
         """Run the wheel's psql as superuser. `environment` is added to what psql sees (its `\\getenv` reads it)."""
+        quiet = ["--no-psqlrc", "--quiet", "--tuples-only", "--set", "ON_ERROR_STOP=1"]
+        return self.client("psql", [*quiet, *arguments], environment=environment, timeout=timeout)
+
+    def client(
+        self, program: str, arguments: list[str], *, environment: Mapping[str, str] | None = None, timeout: float = 60
+    ) -> subprocess.CompletedProcess[str]:
+        """Run one of the wheel's client programs on this server, as superuser unless `environment` says otherwise."""
         password = (self._layout.secrets / POSTGRES_PASSWORD).read_text(encoding="utf-8")
         address = {
             "PGHOST": "127.0.0.1",
@@ -124,10 +131,9 @@ class Postgres:
             "PGPASSWORD": password,
             "PGCONNECT_TIMEOUT": "4",
         }
-        command = [str(_INSTALL / "bin" / "psql"), "--no-psqlrc", "--quiet", "--tuples-only"]
         try:
             return subprocess.run(
-                [*command, "--set", "ON_ERROR_STOP=1", *arguments],
+                [str(_INSTALL / "bin" / program), *arguments],
                 env={**address, **(environment or {})},
                 capture_output=True,
                 text=True,
@@ -135,7 +141,7 @@ class Postgres:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(command, 1, "", f"psql: no answer in {timeout:.0f} s")
+            return subprocess.CompletedProcess(arguments, 1, "", f"{program}: no answer in {timeout:.0f} s")
 
     @property
     def _copy(self) -> Path:

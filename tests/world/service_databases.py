@@ -76,6 +76,7 @@ class ServiceDatabases:
     """Makes databases; a migrated one is a copy of the service's first, so that migrating costs once a run."""
 
     def __init__(self, stack: Stack) -> None:
+        self.postgres = stack.topology.postgres
         self._secrets = stack.layout.secrets
         self._superuser = DatabaseAddress(
             "127.0.0.1", stack.topology.ports["postgres"], "postgres", "postgres", self._secret(POSTGRES_PASSWORD)
