@@ -58,7 +58,7 @@ replay: setup ## Play the real purchases through the API and reconcile: all, or 
 
 .PHONY: test
 test: lint types contracts-check ## All checks: lint, types, contracts, unit tests, scenarios on a stack of their own
-	@$(PYTHON) -m pytest -n 2 --dist loadscope --no-loadscope-reorder
+	@$(PYTHON) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --durations=20 --durations-min=5
 
 .PHONY: lint
 lint: setup ## Check style, formatting, and what deploys the suite
