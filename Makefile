@@ -61,10 +61,12 @@ test: lint types contracts-check ## All checks: lint, types, contracts, unit tes
 	@$(PYTHON) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --durations=20 --durations-min=5
 
 .PHONY: lint
-lint: setup ## Check style, formatting, and what deploys the suite
+lint: setup ## Check style, formatting, what deploys the suite, and the rules of the architecture
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m deploy_lint
+	@$(PYTHON) -m architecture
+	@.venv/bin/lint-imports infra/architecture/imports.toml --no-logo --no-cache
 
 .PHONY: format
 format: setup ## Mend style and formatting

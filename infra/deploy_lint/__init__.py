@@ -4,9 +4,8 @@ Each rule is a function that yields breaches, and each breach says what to do in
 `RULES` of its module; its planted violation stands in `tests/`.
 """
 
-from .breach import Breach
 from .compose_rules import compose_breaches
 from .dockerfile_rules import dockerfile_breaches
 from .settings_rules import settings_breaches
 
-__all__ = ["Breach", "compose_breaches", "dockerfile_breaches", "settings_breaches"]
+__all__ = ["compose_breaches", "dockerfile_breaches", "settings_breaches"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-
 import yaml
 
 from billing_service.settings import BillingSettings
 from native.layout import ROOT
 from order_service.settings import OrderSettings
 from payment_service.settings import PaymentSettings
+from rules import finish
 
 from . import compose_breaches, dockerfile_breaches, settings_breaches
 
@@ -23,10 +22,7 @@ def main() -> None:
         *dockerfile_breaches(dockerfiles),
         *settings_breaches([OrderSettings, PaymentSettings, BillingSettings]),
     ]
-    for breach in breaches:
-        print(breach, file=sys.stderr)
-    if breaches:
-        sys.exit(f"{len(breaches)} rule(s) for deploying are broken.")
+    finish(breaches, about="deploying")
 
 
 if __name__ == "__main__":

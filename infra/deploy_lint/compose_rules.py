@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from native.topology import KINDS, SERVICES
+from rules import Breach
 
-from .breach import Breach
 from .environment import environment_of
 from .images import DATABASE, PIN_MEND, is_foreign_database, is_own, is_pinned
 from .native_rules import processes_are_told_what_they_are_natively

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from .breach import Breach
+from rules import Breach
+
 from .images import PIN_MEND, is_pinned
 
 _ROOT = frozenset({"", "root", "0", "0:0", "root:root"})

@@ -16,8 +16,8 @@ from native.leftovers import PROCESS_MARK, STATE_MARK
 from native.process import Tier
 from native.settings import StackSettings
 from native.topology import SERVICES, Topology
+from rules import Breach
 
-from .breach import Breach
 from .environment import environment_of
 
 OF_THE_IMAGE: Final = frozenset({"SERVICE_NAME", "HTTP_HOST", "HTTP_PORT", "DATABASE_PORT", "REDIS_PORT"})

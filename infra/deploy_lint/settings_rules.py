@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import SecretStr
 
+from rules import Breach
 from service_platform.settings import ServiceSettings
-
-from .breach import Breach
 
 _SECRET_NAME = re.compile(r"(password|secret|token|api_key|private_key)$")
 

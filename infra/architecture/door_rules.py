@@ -1,0 +1,113 @@
+"""Doors turn what comes in into one call of the domain."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from rules import Breach
+
+from .shapes import Function, bases, calls, classes, functions, keyword, last_name, methods
+from .sources import PLATFORM, Rule, Source, Sources, services
+
+DOORS: Final = frozenset({"api", "reactors", "jobs", "ticks", "operations"})
+
+_INNER: Final = ("sqlalchemy", f"{PLATFORM}.database", f"{PLATFORM}.outbox", f"{PLATFORM}.inbox")
+_OPENS: Final = frozenset({"transaction", "read", "autocommit", "execute", "scalars"})
+_BRANCHES: Final = (ast.For, ast.AsyncFor, ast.While, ast.Try, ast.AsyncWith)
+
+
+def doors_are_thin(sources: Sources) -> Iterator[Breach]:
+    for source in services(sources):
+        if source.part not in DOORS:
+            continue
+        for found in source.imports:
+            if any(f"{found.module}.".startswith(f"{inner}.") for inner in _INNER) or found.name == "EventBus":
+                yield Breach(
+                    f"{source.path}:{found.line}",
+                    f"a door imports {found.name or found.module} of {found.module}",
+                    "Move what needs it into a method of the domain service or the queries, and call that.",
+                )
+        for function in _coroutines(source):
+            for node in ast.walk(function):
+                if isinstance(node, _BRANCHES) or (isinstance(node, ast.Call) and last_name(node.func) in _OPENS):
+                    yield Breach(
+                        source.at(node),
+                        f"{function.name} decides or does more than one thing",
+                        "Let the domain do it in one method: a door turns what comes in into one command, no more.",
+                    )
+
+
+def a_consumer_makes_one_call_with_its_claim(sources: Sources) -> Iterator[Breach]:
+    for source in services(sources):
+        for node, function in _of_base(source, "reactors", "Consumer", "handle"):
+            yield from _one_call(source, node, function)
+            given = [keyword(call, "claim") for _, call in calls(function)]
+            if not any(claim is not None and ast.unparse(claim).endswith(".claim") for claim in given):
+                yield Breach(
+                    source.at(function),
+                    f"{node.name} does not pass the delivery's claim on",
+                    "Give the command `claim=delivery.claim`: it makes the second delivery of an event change nothing.",
+                )
+
+
+def a_step_makes_one_call_with_its_fence(sources: Sources) -> Iterator[Breach]:
+    for source in services(sources):
+        fencing = {function.name for function in functions(source.nodes) if _makes_fence(function)}
+        for node, function in _of_base(source, "jobs", "Step", "run"):
+            yield from _one_call(source, node, function)
+            if not _makes_fence(function) and fencing.isdisjoint(name for name, _ in calls(function)):
+                yield Breach(
+                    source.at(function),
+                    f"{node.name} does not pass its fence on",
+                    "Give the command `fence=run.fence(self.name)`: a run that lost its job stops before it writes.",
+                )
+
+
+def jobs_are_processors_and_steps(sources: Sources) -> Iterator[Breach]:
+    for source in services(sources):
+        if source.part != "jobs":
+            continue
+        for node in classes(source.tree):
+            if not {"FencedProcessor", "Step"} & set(bases(node)):
+                yield Breach(
+                    source.at(node),
+                    f"{node.name} is neither a FencedProcessor nor a Step",
+                    "Extend FencedProcessor[Payload] and give it its Steps; payloads and kinds stand in the domain.",
+                )
+
+
+def _coroutines(source: Source) -> Iterator[ast.AsyncFunctionDef]:
+    yield from (node for node in source.nodes if isinstance(node, ast.AsyncFunctionDef))
+
+
+def _of_base(source: Source, part: str, base: str, method: str) -> Iterator[tuple[ast.ClassDef, Function]]:
+    if source.part != part:
+        return
+    for node in classes(source.tree):
+        if base in bases(node):
+            yield from ((node, function) for function in methods(node) if function.name == method)
+
+
+def _one_call(source: Source, node: ast.ClassDef, function: Function) -> Iterator[Breach]:
+    awaited = [found for found in ast.walk(function) if isinstance(found, ast.Await)]
+    if len(awaited) != 1:
+        yield Breach(
+            source.at(function),
+            f"{node.name} makes {len(awaited)} calls",
+            "Make one method of the domain of them, in one transaction; what must be apart is a consumer or a step of "
+            "its own.",
+        )
+
+
+def _makes_fence(function: Function) -> bool:
+    return any(name == "fence" for name, _ in calls(function))
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    doors_are_thin,
+    a_consumer_makes_one_call_with_its_claim,
+    a_step_makes_one_call_with_its_fence,
+    jobs_are_processors_and_steps,
+)

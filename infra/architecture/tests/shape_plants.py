@@ -1,0 +1,247 @@
+"""Violations of the rules for the shape of the code: by rule, as somebody who copies the suite would make them."""
+
+from __future__ import annotations
+
+from architecture.tests.planting import BILLING, ORDERS, PAYMENTS, PLATFORM, Plant, at_top
+
+SERVICE = f"{PAYMENTS}/domain/payments/service.py"
+REACTOR = f"{PAYMENTS}/reactors/cancel_payment.py"
+STEP = f"{PAYMENTS}/jobs/refund_payment.py"
+ROUTES = f"{ORDERS}/api/orders.py"
+QUERIES = f"{ORDERS}/domain/orders/queries.py"
+CONCLUDE = (
+    "        await self._conclude(payment.id, outcome, intent_id=payment.confirming_intent, fence=command.fence)\n"
+)
+
+PLANTS: dict[str, list[Plant]] = {
+    "a_package_is_imported_through_its_surface": [
+        at_top(
+            ROUTES, "from order_service.domain.orders.models import OrderStatus", "into order_service.domain.orders"
+        ),
+        at_top(REACTOR, "from payment_service.events.order.order_placed import OrderPlaced", "events.order"),
+        at_top(SERVICE, "from service_platform.jobs.run import Fence", "`from service_platform.jobs import …`"),
+        at_top(
+            f"{PLATFORM}/ops/audit.py", "from service_platform.jobs import statements", "service_platform.jobs.stat"
+        ),
+    ],
+    "nothing_is_exported_by_star_or_by_another_name": [
+        Plant(
+            f"{ORDERS}/domain/orders/__init__.py",
+            "from .commands import (",
+            "from .commands import *\nfrom .commands import (",
+            "Name what you take",
+        ),
+        Plant(
+            f"{ORDERS}/domain/orders/__init__.py",
+            "from .service import OrderService",
+            "from .service import OrderServiceV2 as OrderService",
+            "OrderServiceV2 is exported as OrderService",
+        ),
+    ],
+    "no_table_leaves_its_capability": [
+        Plant(
+            f"{ORDERS}/domain/orders/__init__.py",
+            "from .tables import metadata\n",
+            "from .tables import metadata, orders\n\n__all__ = ['metadata', 'orders']\n",
+            "exports its table orders",
+        ),
+        at_top(
+            f"{PAYMENTS}/jobs/capture_payment.py",
+            "from payment_service.domain.payments import PaymentTable",
+            "takes PaymentTable",
+        ),
+    ],
+    "a_table_has_one_owner": [
+        Plant(
+            f"{ORDERS}/domain/reports/tables.py",
+            "",
+            "from sqlalchemy import Column, MetaData, Table, Text\n\n"
+            'orders = Table("orders", MetaData(), Column("id", Text))\n',
+            "table of order_service.domain",
+        ),
+        Plant(
+            f"{PAYMENTS}/domain/payments/queries.py",
+            "class PaymentQueries:",
+            '_STUCK = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"\n\n\nclass PaymentQueries:',
+            "it touches outbox, a table of service_platform.outbox",
+        ),
+        Plant(
+            f"{PLATFORM}/ticks/run_now.py",
+            '"SELECT id FROM job WHERE job_key = :key"',
+            "\"UPDATE job SET status = 'pending' WHERE job_key = :key\"",
+            "a table of service_platform.jobs",
+        ),
+    ],
+    "a_transaction_touches_one_connection": [
+        Plant(
+            f"{ORDERS}/domain/orders/service.py",
+            "            order = await find(command.order_id, tx.session)\n",
+            "            async with self._database.read() as session:\n"
+            "                order = await find(command.order_id, session)\n",
+            "Read by tx.session",
+        ),
+    ],
+    "a_client_is_used_in_its_one_place": [
+        at_top(f"{ORDERS}/domain/orders/service.py", "from confluent_kafka import Producer", "Publish by EventBus"),
+        at_top(f"{BILLING}/jobs/deliver_invoice.py", "from celery import shared_task", "Declare a JobKind"),
+        at_top(f"{BILLING}/jobs/deliver_credit_note.py", "from croniter import croniter", "JOB_TICKS"),
+        at_top(QUERIES, "import redis.asyncio as redis", "Keep it in a table"),
+        at_top(SERVICE, "import stripe", "CardProvider"),
+        at_top(f"{BILLING}/domain/invoices/delivery.py", "import smtplib", "Mailer"),
+        at_top(f"{ORDERS}/reactors/mark_paid.py", "import httpx", "its events are read"),
+        at_top(QUERIES, "import asyncpg", "Use the session"),
+        at_top(SERVICE, "from fastapi import HTTPException", "raise an error of the domain"),
+    ],
+    "only_a_domain_service_tells": [
+        Plant(
+            ROUTES,
+            '        response.headers["Location"]',
+            '        await event_bus.publish(OrderPlaced.of(view), tx)\n        response.headers["Location"]',
+            "Move it into the domain service's method",
+        ),
+        Plant(
+            REACTOR,
+            "        await self._payments.cancel(",
+            "        await enqueue_refund_payment(delivery.event.order_id, tx)\n        await self._payments.cancel(",
+            "enqueue_refund_payment() outside of a domain service",
+        ),
+        Plant(
+            f"{ORDERS}/domain/orders/order_table.py",
+            "class OrderTable:",
+            "class OrderTable:\n    async def tell(self, event: Event, tx: Transaction) -> None:\n"
+            "        await self._event_bus.publish(event, tx)\n",
+            "publish() outside",
+        ),
+    ],
+    "queries_write_nothing": [
+        Plant(
+            QUERIES,
+            "self._database.read() as session",
+            "self._database.transaction() as tx",
+            "transaction() where only",
+        ),
+        Plant(
+            f"{ORDERS}/domain/orders/reading.py",
+            "async def find(",
+            "async def touch(session: AsyncSession) -> None:\n    await session.execute(update(orders))\n\n\n"
+            "async def find(",
+            "update() where only reading is done",
+        ),
+    ],
+    "a_claim_comes_first": [
+        Plant(SERVICE, "transaction(claim=command.claim)", "transaction()", "transaction(claim=command.claim)"),
+        Plant(
+            SERVICE,
+            "async with self._database.transaction(claim=fence) as tx:",
+            "async with self._database.transaction() as tx:",
+            "transaction(claim=fence)",
+        ),
+        Plant(
+            f"{ORDERS}/domain/orders/service.py",
+            "transaction(claim=command.idempotency)",
+            "transaction()",
+            "transaction(claim=command.idempotency)",
+        ),
+    ],
+    "a_claim_is_used": [
+        Plant(
+            f"{BILLING}/domain/invoices/delivery.py",
+            "await self._render(command.invoice_id, command.fence)",
+            "await self._render(command.invoice_id)",
+            "render never uses command.fence",
+        ),
+    ],
+    "nothing_catches_around_a_fenced_write": [
+        Plant(
+            SERVICE,
+            f"{CONCLUDE}\n    async def close",
+            f"        try:\n    {CONCLUDE}"
+            "        except ClaimRefused:\n"
+            '            _log.info("somebody else did it")\n\n    async def close',
+            "errors of _conclude() are caught",
+        ),
+        Plant(
+            f"{BILLING}/domain/invoices/document_delivery.py",
+            "        async with self._database.transaction(claim=fence) as tx:\n"
+            "            await self._deliveries.mark_mailed(document.id, tx)",
+            "        with contextlib.suppress(Exception):\n"
+            "            async with self._database.transaction(claim=fence) as tx:\n"
+            "                await self._deliveries.mark_mailed(document.id, tx)",
+            "errors of transaction() are caught",
+        ),
+    ],
+    "a_claim_keeps_its_type": [
+        Plant(STEP, "run_key=run.key(self.name)", "run_key=cast(RunKey, run.key)", "a cast of run.key"),
+        Plant(
+            f"{PAYMENTS}/domain/payments/commands.py",
+            "    fence: Claim\n    run_key: RunKey\n    payment_id",
+            "    fence: Claim\n    run_key: str\n    payment_id",
+            "run_key is str here",
+        ),
+        Plant(
+            STEP,
+            "run_key=run.key(self.name), refund_id=run.payload.refund_id)",
+            "run_key=str(run.job_id), refund_id=run.payload.refund_id)  # type: ignore[arg-type]",
+            "an ignored type error beside a claim",
+        ),
+    ],
+    "doors_are_thin": [
+        at_top(ROUTES, "from sqlalchemy import select", "a door imports select"),
+        at_top(REACTOR, "from service_platform.database import Database", "a door imports Database"),
+        Plant(
+            ROUTES,
+            "        return await orders.get(order_id, customer_id=_whose(reader))",
+            "        try:\n            return await orders.get(order_id, customer_id=_whose(reader))\n"
+            "        except OrderNotFound:\n            return await orders.get(order_id, customer_id=None)",
+            "get_order decides or does more than one thing",
+        ),
+        Plant(
+            f"{ORDERS}/jobs/expire_orders.py",
+            "        await self._orders.expire(",
+            "        for _ in range(10):\n            await self._orders.expire(",
+            "run decides",
+        ),
+    ],
+    "a_consumer_makes_one_call_with_its_claim": [
+        Plant(REACTOR, "claim=delivery.claim, ", "", "Give the command `claim=delivery.claim`"),
+        Plant(
+            f"{ORDERS}/reactors/mark_paid.py",
+            "        await self._orders.mark_paid(",
+            "        await self._orders.get(delivery.event.order_id)\n        await self._orders.mark_paid(",
+            "makes 2 calls",
+        ),
+    ],
+    "a_step_makes_one_call_with_its_fence": [
+        Plant(STEP, "fence=run.fence(self.name), ", "", "Give the command `fence=run.fence(self.name)`"),
+        Plant(
+            STEP,
+            "        await self._refunds.send(",
+            "        await self._provider.ping()\n        await self._refunds.send(",
+            "SendRefundStep makes 2 calls",
+        ),
+    ],
+    "jobs_are_processors_and_steps": [
+        Plant(
+            f"{BILLING}/jobs/send_reminder.py",
+            "",
+            "class SendReminder:\n    async def process(self, job_id: str) -> None: ...\n",
+            "SendReminder is neither a FencedProcessor nor a Step",
+        ),
+    ],
+    "a_background_task_has_an_owner": [
+        Plant(
+            f"{ORDERS}/domain/orders/service.py",
+            "        return view\n",
+            "        self._task = asyncio.create_task(self._remind(view))\n        return view\n",
+            "What must happen is a job",
+        ),
+        Plant(
+            f"{PLATFORM}/ticks/metrics.py", "", "from threading import Timer\n\nTimer(60, print).start()\n", "Timer()"
+        ),
+    ],
+    "facts_go_through_the_outbox": [
+        at_top(ROUTES, "from fastapi import BackgroundTasks", "a crash forgets it"),
+        at_top(f"{PAYMENTS}/domain/payments/table.py", "from sqlalchemy import event", "a rollback does not take it"),
+        at_top(f"{ORDERS}/domain/orders/service.py", "from blinker import signal", "in this process only"),
+    ],
+}

@@ -1,0 +1,62 @@
+"""Each rule for the shape of the code catches what is planted for it, and the suite keeps them all."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from architecture import RULES, architecture_breaches
+from architecture.background_rules import OWNERS, a_background_task_has_an_owner
+from architecture.client_rules import PLACES
+from architecture.surface_rules import SIDE_DOORS
+from architecture.table_rules import READERS
+from architecture.tests.planting import SOURCES, Plant
+from architecture.tests.shape_plants import PLANTS
+from native.layout import ROOT
+
+ALL_PLANTS = [(rule, plant) for rule, plants in PLANTS.items() for plant in plants]
+
+
+def test_the_suite_keeps_every_rule() -> None:
+    assert [str(breach) for breach in architecture_breaches(SOURCES)] == []
+
+
+def test_every_rule_has_its_planted_violation() -> None:
+    assert {rule.__name__ for rule in RULES} == PLANTS.keys()
+
+
+@pytest.mark.parametrize(("rule", "plant"), ALL_PLANTS, ids=[f"{rule}-{plant.said}" for rule, plant in ALL_PLANTS])
+def test_a_planted_violation_is_caught_by_its_rule(rule: str, plant: Plant) -> None:
+    check = next(check for check in RULES if check.__name__ == rule)
+    caught = list(check(plant.sources()))
+    assert any(plant.said in str(breach) and breach.where.startswith(plant.path) for breach in caught), caught
+
+
+def test_every_client_has_its_planted_violation() -> None:
+    mends = [place.mend for place in PLACES]
+    plants = PLANTS["a_client_is_used_in_its_one_place"]
+    assert all(any(plant.said in mend for plant in plants) for mend in mends)
+
+
+def test_what_is_named_as_an_exception_is_one() -> None:
+    names = {source.name for source in SOURCES}
+    assert SIDE_DOORS.keys() <= names
+    assert OWNERS.keys() <= names
+    renamed = [replace(source, name=f"{source.name}_") if source.name in OWNERS else source for source in SOURCES]
+    starting = {breach.where.partition(":")[0] for breach in a_background_task_has_an_owner(renamed)}
+    assert starting == {source.path for source in SOURCES if source.name in OWNERS}
+    for (module, table), reason in READERS.items():
+        assert any(table in source.text for source in SOURCES if source.lies_in(module)), reason
+
+
+def test_the_page_names_every_rule() -> None:
+    page = (ROOT / "docs/architecture-rules.md").read_text()
+    assert [rule.__name__ for rule in RULES if f"`{rule.__name__}`" not in page] == []
+
+
+def test_the_command_holds_on_this_checkout() -> None:
+    done = subprocess.run([sys.executable, "-m", "architecture"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
