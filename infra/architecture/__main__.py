@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from native.layout import ROOT
 from rules import finish
+from world.catalogue import CATALOGUE
 
 from . import architecture_breaches, read_sources
+from .pattern_rules import declared_patterns, pattern_breaches, text_of_tests
 
 
 def main() -> None:
-    finish(architecture_breaches(read_sources(ROOT)), about="the architecture")
+    breaches = [
+        *architecture_breaches(read_sources(ROOT)),
+        *pattern_breaches(declared_patterns(ROOT), CATALOGUE, text_of_tests(ROOT)),
+    ]
+    finish(breaches, about="the architecture")
 
 
 if __name__ == "__main__":
