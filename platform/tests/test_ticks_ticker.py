@@ -16,7 +16,7 @@ from ticks_lab import CATCHING_UP, DAILY, EVERY_MINUTE, Owner, at, jobs, row, sh
 
 from service_platform.database import Database
 from service_platform.process import run_together
-from service_platform.ticks import JobTicks, Ticker
+from service_platform.ticks import JobTicks, Tick, Ticker
 
 BREAK_SWEEP = """
     ALTER TABLE job ADD CONSTRAINT broken CHECK (job_key NOT LIKE 'tick:sweep:%' OR job_key LIKE '%:02') NOT VALID
@@ -94,16 +94,24 @@ async def test_it_knows_how_fast_that_clock_goes_and_that_it_may_stand(database:
     assert await ticker.round() == 20, "it looks again before long, whatever the schedule says"
 
 
-async def test_while_nothing_is_due_a_look_neither_writes_nor_locks(database: Database, owner: Owner) -> None:
+async def test_while_nothing_is_due_nothing_is_fired(
+    database: Database, owner: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await show(owner, at("12:00:30"))
     ticker = Ticker(database, (EVERY_MINUTE, DAILY))
     await ticker.round()
-    # A lock leaves its transaction's id in the row as well as a write does.
-    rows = "SELECT name, xmin::text, xmax::text, ctid::text FROM job_ticks ORDER BY name"
-    before = await owner.fetch(rows)
+    fired: list[str] = []
+
+    async def fire(tick: Tick[Any], _: Database) -> None:
+        fired.append(tick.name)
+
+    monkeypatch.setattr("service_platform.ticks.ticker.fire", fire)
     for _ in range(20):
         await ticker.round()
-    assert await owner.fetch(rows) == before, "no look wrote or locked anything"
+    assert fired == []
+    await show(owner, at("12:01:00"))
+    await ticker.round()
+    assert fired == [EVERY_MINUTE.name]
 
 
 async def test_it_is_ready_while_its_rounds_reach_the_database(
