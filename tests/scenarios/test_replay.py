@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import psutil
 import pytest
 
 from demo.purchases import read_purchases
@@ -52,12 +51,10 @@ async def test_the_replay_reconciles_although_every_kind_of_process_is_killed_du
     playing = asyncio.create_task(Replay(world.suite, purchases, concurrency=4).play())
     try:
         for name in KILLED_IN_TURN:
-            before = psutil.Process(kill(world.stack, name))
+            before = kill(world.stack, name)
 
-            async def is_back(name: str = name, before: psutil.Process = before) -> bool:
-                return any(
-                    state.name == name and state.pid not in (None, before.pid) for state in world.stack.processes()
-                )
+            async def is_back(name: str = name, before: int = before) -> bool:
+                return any(state.name == name and state.pid not in (None, before) for state in world.stack.processes())
 
             await eventually(is_back, what=f"the runner has started {name} again", within=60)
         assert agrees(await playing)
