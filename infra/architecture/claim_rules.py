@@ -78,8 +78,9 @@ def a_claim_keeps_its_type(sources: Sources) -> Iterator[Breach]:
         lines = source.text.splitlines()
         for node in source.nodes:
             match node:
-                case ast.Call(func=func, args=[_, value, *_]) if last_name(func) == "cast" and _names_claim(value):
-                    yield Breach(source.at(node), f"a cast of {ast.unparse(value)}", _WAYS_ROUND)
+                case ast.Call(func=func, args=[kind, value, *_]) if last_name(func) == "cast":
+                    if _names_claim(value) or _names_claim_type(kind):
+                        yield Breach(source.at(node), f"a cast of {ast.unparse(value)}", _WAYS_ROUND)
                 case (
                     ast.arg(arg=name, annotation=ast.expr() as kind)
                     | ast.AnnAssign(target=ast.Name(id=name), annotation=kind)
@@ -98,6 +99,11 @@ def _has_type(annotation: ast.expr, kind: str) -> bool:
 def _names_claim(node: ast.expr) -> bool:
     words = {last_name(found) for found in ast.walk(node)}
     return not words.isdisjoint({*TYPES, "key", "token"})
+
+
+def _names_claim_type(kind: ast.expr) -> bool:
+    """Whether the target of a cast, which may be a string, is the type of a claim or of a run key."""
+    return any(_has_type(kind, claim) for claim in {*TYPES.values(), "Fence"})
 
 
 def _domain(sources: Sources) -> Iterator[Source]:

@@ -13,7 +13,7 @@ from .shapes import calls, texts
 from .sources import PLATFORM, Rule, Source, Sources, deployed, services
 
 _CREATES = re.compile(r"\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)")
-_TOUCHES = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+([a-z_]+)\b(?!\()")
+_TOUCHES = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+([a-z_]+)\b(?!\()", re.IGNORECASE)
 
 READERS: Final = {
     (f"{PLATFORM}.ticks", "job"): "an operator sees a tick and the job of its last run in one snapshot",
@@ -37,7 +37,7 @@ def a_table_has_one_owner(sources: Sources) -> Iterator[Breach]:
         for text, node in texts(source.nodes):
             for does, name in _TOUCHES.findall(text):
                 owner = owners.get(name) or capabilities.get((service, name), mine)
-                may_read = does in {"FROM", "JOIN"} and (mine, name) in READERS
+                may_read = does.upper() in {"FROM", "JOIN"} and (mine, name) in READERS
                 if owner != mine and not may_read:
                     yield _foreign(source, node, name, owner)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from .go_tools import GoTool, NoGo
 from .layout import ROOT
 from .stack import Stack
 
@@ -38,6 +39,16 @@ def shared_servers(config: pytest.Config) -> Stack:
         stack.up(only_infrastructure=True)
         config.stash[_RUNNING] = stack
     return config.stash[_RUNNING]
+
+
+def program_or_skip(tool: GoTool) -> Path:
+    """The program of a Go tool. Who has no Go does without and is told; in CI it is required. No build may fail."""
+    try:
+        return tool.program()
+    except NoGo as missing:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"{missing}: install Go to run this")
 
 
 def _stack(worker: str) -> Stack:

@@ -10,11 +10,12 @@ import typer
 from rich.console import Console
 
 from native.errors import StackError
+from native.go_tools import NoGo
 from native.layout import ROOT
 
 from .ground import prepared
 from .run import run_chaos
-from .toxiproxy import NoToxiproxy, program
+from .toxiproxy import TOXIPROXY
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -35,9 +36,9 @@ def main(
         console.print(text, soft_wrap=True)
 
     try:
-        toxiproxy = program()
-    except NoToxiproxy as missing:
-        say(f"{missing}.")
+        toxiproxy = TOXIPROXY.program()
+    except NoGo as missing:
+        say(f"{missing}: connections are neither cut nor slowed.")
         toxiproxy = None
     try:
         with prepared(state, port_base, toxiproxy=toxiproxy, say=say) as ground:

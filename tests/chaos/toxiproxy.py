@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Mapping
@@ -13,47 +11,11 @@ from typing import Self
 
 import httpx
 
-from native.layout import ROOT
+from native.go_tools import GoTool
 
-_VERSION = "v2.12.0"
-_MODULE = f"github.com/Shopify/toxiproxy/v2/cmd/server@{_VERSION}"
-_PROGRAM = ROOT / ".fencepost" / "tools" / f"toxiproxy-{_VERSION}"
-_BUILD_SECONDS = 900
+TOXIPROXY = GoTool("toxiproxy", "github.com/Shopify/toxiproxy/v2/cmd/server", "v2.12.0")
+
 _START_SECONDS = 30.0
-
-
-class NoToxiproxy(Exception):
-    """It is not here and cannot be built; the text says why."""
-
-
-def program() -> Path:
-    """The server's program, built once with Go into the project's folder of tools.
-
-    Raises:
-        NoToxiproxy: there is no Go, or it could not build it.
-    """
-    if _PROGRAM.exists():
-        return _PROGRAM
-    go = shutil.which("go")
-    if go is None:
-        raise NoToxiproxy("Go is not installed, which builds toxiproxy: connections are neither cut nor slowed")
-    draft = _PROGRAM.parent / f"build-{os.getpid()}"
-    draft.mkdir(parents=True)
-    try:
-        built = subprocess.run(
-            [go, "install", _MODULE],
-            env=os.environ | {"GOBIN": str(draft)},
-            capture_output=True,
-            text=True,
-            timeout=_BUILD_SECONDS,
-            check=False,
-        )
-        if built.returncode != 0:
-            raise NoToxiproxy(f"`go install {_MODULE}` failed: {built.stderr.strip()[-500:]}")
-        (draft / "server").replace(_PROGRAM)
-    finally:
-        shutil.rmtree(draft)
-    return _PROGRAM
 
 
 class Toxiproxy:
@@ -120,7 +82,7 @@ class Toxiproxy:
                 self._api.get("/version").raise_for_status()
             except httpx.TransportError as error:
                 if process.poll() is not None or time.monotonic() > deadline:
-                    raise NoToxiproxy(f"it did not start: {self._log.read_text()[-500:]}") from error
+                    raise RuntimeError(f"toxiproxy did not start: {self._log.read_text()[-500:]}") from error
                 time.sleep(0.05)
             else:
                 return

@@ -66,6 +66,12 @@ PLANTS: dict[str, list[Plant]] = {
             "it touches outbox, a table of service_platform.outbox",
         ),
         Plant(
+            f"{PAYMENTS}/domain/payments/queries.py",
+            "class PaymentQueries:",
+            '_STUCK = "select count(*) from outbox"\n\n\nclass PaymentQueries:',
+            "it touches outbox, a table of service_platform.outbox",
+        ),
+        Plant(
             f"{PLATFORM}/ticks/run_now.py",
             '"SELECT id FROM job WHERE job_key = :key"',
             "\"UPDATE job SET status = 'pending' WHERE job_key = :key\"",
@@ -172,6 +178,9 @@ PLANTS: dict[str, list[Plant]] = {
     ],
     "a_claim_keeps_its_type": [
         Plant(STEP, "run_key=run.key(self.name)", "run_key=cast(RunKey, run.key)", "a cast of run.key"),
+        Plant(
+            STEP, "run_key=run.key(self.name)", 'run_key=cast("RunKey", str(run.job_id))', "a cast of str(run.job_id)"
+        ),
         Plant(
             f"{PAYMENTS}/domain/payments/commands.py",
             "    fence: Claim\n    run_key: RunKey\n    payment_id",

@@ -6,57 +6,18 @@ It knows no state, unlike the provider double: it says whether a request is well
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from native.layout import ROOT
+from native.go_tools import GoTool
 from native.standalone import free_port
 
-_VERSION = "v0.203.0"
-_MODULE = f"github.com/stripe/stripe-mock@{_VERSION}"
-_PROGRAM = ROOT / ".fencepost" / "tools" / f"stripe-mock-{_VERSION}"
-_BUILD_SECONDS = 600
+STRIPE_MOCK = GoTool("stripe-mock", "github.com/stripe/stripe-mock", "v0.203.0")
+
 _START_SECONDS = 60.0
-
-
-class NoStripeMock(Exception):
-    """There is no Go, which builds it."""
-
-
-def program() -> Path:
-    """The server's program, built once with Go into the project's folder of tools; half a minute on two cores.
-
-    Raises:
-        NoStripeMock: there is no Go.
-        RuntimeError: Go could not build it.
-    """
-    if _PROGRAM.exists():
-        return _PROGRAM
-    go = shutil.which("go")
-    if go is None:
-        raise NoStripeMock("Go is not installed, which builds stripe-mock: requests are checked by the double only")
-    draft = _PROGRAM.parent / f"build-stripe-mock-{os.getpid()}"
-    draft.mkdir(parents=True)
-    try:
-        built = subprocess.run(
-            [go, "install", _MODULE],
-            env=os.environ | {"GOBIN": str(draft)},
-            capture_output=True,
-            text=True,
-            timeout=_BUILD_SECONDS,
-            check=False,
-        )
-        if built.returncode != 0:
-            raise RuntimeError(f"`go install {_MODULE}` failed: {built.stderr.strip()[-500:]}")
-        (draft / "stripe-mock").replace(_PROGRAM)
-    finally:
-        shutil.rmtree(draft)
-    return _PROGRAM
 
 
 @contextlib.contextmanager

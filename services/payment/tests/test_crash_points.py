@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from abc import ABC, abstractmethod
 from typing import Any
 from uuid import UUID
 
@@ -22,18 +23,19 @@ WAKES = int(os.environ.get("FENCEPOST_WAKE_POINTS", "1"))
 """At how many of the later points a zombie wakes, spread evenly over them, beside after the end. 1000: all."""
 
 
-class Case:
+class Case(ABC):
     """A job that moves money, how it begins, and what must be true of it at its end."""
 
     def __init__(self, lab: CrashLab) -> None:
         self.lab = lab
 
+    @abstractmethod
     async def begin(self) -> tuple[UUID, UUID]:
         """The payment and the job."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def judge(self, payment_id: UUID, where: str) -> None:
-        raise NotImplementedError
+        """Fails, and says `where` the run was disturbed, unless money moved as it should."""
 
 
 class Capture(Case):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -11,6 +10,7 @@ import httpx
 import pytest
 import stripe_mock
 
+from native.testing import program_or_skip
 from payment_service.domain.payments import CardProvider, IntentRequest, ProviderError, RefundRequest
 from payment_service.integrations import StripeCardProvider
 from service_platform.jobs import RunKey
@@ -24,12 +24,7 @@ Request = Callable[[StripeCardProvider], Awaitable[object]]
 
 @pytest.fixture(scope="session")
 def published_api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    try:
-        program = stripe_mock.program()
-    except stripe_mock.NoStripeMock as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
+    program = program_or_skip(stripe_mock.STRIPE_MOCK)
     with stripe_mock.running(program, tmp_path_factory.mktemp("stripe-mock") / "log") as address:
         yield address
 

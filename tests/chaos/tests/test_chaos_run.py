@@ -1,15 +1,15 @@
 """A minute of chaos with a fixed seed, on a stack of its own: the judge has nothing to object."""
 
 import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
 from chaos.ground import Ground, prepared
 from chaos.run import run_chaos
-from chaos.toxiproxy import NoToxiproxy, program
+from chaos.toxiproxy import TOXIPROXY
 from native.layout import ROOT
+from native.testing import program_or_skip
 
 _PORT_BASE = int(os.environ.get("FENCEPOST_CHAOS_PORT_BASE", "30000"))
 _SEED = 7
@@ -19,13 +19,7 @@ _SECONDS = 60.0
 @pytest.fixture
 def stack() -> Iterator[Ground]:
     """By this name the suite knows that a test starts real servers."""
-    try:
-        toxiproxy = program()
-    except NoToxiproxy as missing:
-        # Only who has no Go may go on without: a build that fails is a defect, and CI has Go.
-        if shutil.which("go") is not None or os.environ.get("CI"):
-            raise
-        pytest.skip(str(missing))
+    toxiproxy = program_or_skip(TOXIPROXY)
     with prepared(ROOT / ".fencepost" / "chaos-test", _PORT_BASE, toxiproxy=toxiproxy) as ground:
         yield ground
 

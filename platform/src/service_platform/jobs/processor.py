@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Generic
+from typing import Generic, final
 from uuid import UUID
 
 from service_platform.errors import describe, storable
@@ -44,6 +44,7 @@ class FencedProcessor(Generic[PayloadT]):
         if not names or len(set(names)) != len(names):
             raise ValueError(f"{type(self).__name__}: give it at least one step, and each a name of its own: {names}")
 
+    @final
     async def process(self, job_id: UUID, *, statements: JobStatements, leases: Leases, claimed_by: str) -> None:
         """Run the job to its end, or to the end of this run.
 
