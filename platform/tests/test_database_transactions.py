@@ -236,3 +236,59 @@ async def test_a_server_that_is_not_there_costs_no_connection(app_address: Datab
             async with away.transaction():
                 pass
     await away.close()
+
+
+@pytest.mark.parametrize("over", ["driver", "session", "autocommit"])
+async def test_wherever_the_server_ends_a_connection_the_next_transaction_has_another_one(
+    one: Database, root: Owner, over: str
+) -> None:
+    """The driver meets the end at a moment that differs, and tells of some of them as an error inside of itself."""
+
+    async def lose_it() -> None:
+        if over == "autocommit":
+            async with one.autocommit() as driver:
+                await root.execute("SELECT pg_terminate_backend($1)", await driver.fetchval("SELECT pg_backend_pid()"))
+                await driver.fetchval("SELECT 1")
+                await driver.fetchval("SELECT 2")
+        async with one.transaction() as tx:
+            driver = await tx.driver()
+            await root.execute("SELECT pg_terminate_backend($1)", await driver.fetchval("SELECT pg_backend_pid()"))
+            if over == "session":
+                await tx.session.execute(text("SELECT 1"))
+                await tx.session.execute(text("SELECT 2"))
+            await driver.fetchval("SELECT 1")
+            await driver.fetchval("SELECT 2")
+
+    for _ in range(300):
+        with pytest.raises(DATABASE_LOST) as lost:
+            await lose_it()
+        assert is_transient(lost.value)
+        async with one.transaction() as tx:
+            assert await (await tx.driver()).fetchval("SELECT 3") == 3
+
+
+async def test_a_connection_whose_transaction_did_not_end_in_order_is_lent_to_nobody(
+    one: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = await backend(one)
+
+    async def end_in_disorder() -> None:
+        async with one.transaction():
+            monkeypatch.setattr(asyncpg.Connection, "is_in_transaction", lambda _: False)  # confused, it looks at rest
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await end_in_disorder()
+    assert await backend(one) != first
+
+
+async def test_a_connection_that_confused_the_driver_outside_of_a_transaction_is_lent_to_nobody(one: Database) -> None:
+    first = await backend(one)
+
+    async def confuse() -> None:
+        async with one.autocommit():
+            raise asyncpg.InternalClientError("cannot switch to state 12; another operation (2) is in progress")
+
+    with pytest.raises(asyncpg.InternalClientError):
+        await confuse()
+    assert await backend(one) != first

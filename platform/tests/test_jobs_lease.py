@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -136,6 +137,26 @@ async def test_a_renewal_that_errs_is_tried_again(database: Database, owner: Own
     await _terminate(database, "test leases")
     await work
 
+    assert await owner.fetchval("SELECT (status, token)::text FROM job") == "(done,1)"
+
+
+async def test_no_error_of_a_renewal_ends_the_keeper(
+    database: Database, owner: Owner, runner: JobRunner, leases: LeaseKeeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected, failed = leases._connected, []
+
+    async def fails_once() -> Any:
+        if not failed:
+            failed.append("once")
+            raise RuntimeError("nobody thought of this")
+        return await connected()
+
+    monkeypatch.setattr(leases, "_connected", fails_once)
+    job_id = await enqueue(database, Script(first="await", seconds=2 * QUICK.lease_seconds), "a")
+    await runner.run(QUICK.name, job_id)
+
+    assert failed == ["once"]
+    assert leases.is_alive()
     assert await owner.fetchval("SELECT (status, token)::text FROM job") == "(done,1)"
 
 

@@ -136,7 +136,11 @@ class Database:
     async def autocommit(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
         """The driver outside of any transaction: each statement is one of its own, in one round trip."""
         async with self._pool.connection() as connection:
-            yield connection.driver
+            try:
+                yield connection.driver
+            except asyncpg.InternalClientError:
+                connection.distrust()
+                raise
 
     def after_commit(self, observer: CommitObserver) -> None:
         """Call `observer` with each committed transaction. For hints only: a crash before the call loses it."""

@@ -13,6 +13,10 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession
 # Ending a transaction on a server that does not answer is not worth more: without its connection it ends, too.
 _ROLL_BACK_SECONDS = 5.0
 
+DRIVER_FAILED = (asyncpg.InterfaceError, asyncpg.InternalClientError)
+"""What asyncpg raises by itself. It calls it internal when a connection ends between two of its own steps ("cannot
+switch to state 12"), which a server that ends connections brings about once in twenty times."""
+
 
 class PoolExhausted(Exception):
     """No connection came free in time: more is going on in this process than its pool was made for."""
@@ -35,6 +39,7 @@ class PooledConnection:
         self._connection = connection
         self._session: AsyncSession | None = None
         self._joined: RootTransaction | None = None
+        self._is_fit = True
 
     @classmethod
     async def open(cls, engine: AsyncEngine) -> PooledConnection:
@@ -46,8 +51,18 @@ class PooledConnection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether the next transaction can have it. SQLAlchemy closes the driver of a connection that it gives up."""
-        return not (self.driver.is_closed() or self.driver.is_in_transaction() or self._session is not None)
+        """Whether the next transaction can have it: all before it ended in order, and so did their sessions.
+
+        The driver alone cannot tell: what met the end of its connection between two of the driver's steps may look
+        open and at rest. SQLAlchemy closes the driver of a connection that it gives up.
+        """
+        return self._is_fit and not (
+            self.driver.is_closed() or self.driver.is_in_transaction() or self._session is not None
+        )
+
+    def distrust(self) -> None:
+        """Let nobody have it after this: something went wrong that the driver did not expect."""
+        self._is_fit = False
 
     def session(self) -> AsyncSession:
         """The open transaction as a session, which takes part in it and can roll it back, but not commit it."""
@@ -65,6 +80,7 @@ class PooledConnection:
         return self._session
 
     async def begin(self, mode: str = "") -> None:
+        self._is_fit = False  # until the server has answered that it is over
         await self.driver.execute(f"BEGIN {mode}")
 
     async def commit(self) -> None:
@@ -72,7 +88,9 @@ class PooledConnection:
         if self._joined is not None and not self._joined.is_active:
             raise TransactionLost("a session rolled the transaction back, and its block went on: let the error out")
         # The server answers the COMMIT of a transaction in which a statement has failed with ROLLBACK, and no error.
-        if await self.driver.execute("COMMIT") != "COMMIT":
+        answer = await self.driver.execute("COMMIT")
+        self._is_fit = True
+        if answer != "COMMIT":
             raise TransactionLost(
                 "a statement had failed, and the error did not leave the transaction's block: let it out, or run what "
                 "may fail in a savepoint (`session.begin_nested()`)"
@@ -81,8 +99,9 @@ class PooledConnection:
     async def roll_back(self) -> None:
         """Leave nothing of the transaction, if the server still has one, and if it still answers."""
         if self.driver.is_in_transaction():
-            with contextlib.suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            with contextlib.suppress(OSError, TimeoutError, asyncpg.PostgresError, *DRIVER_FAILED):
                 await self.driver.execute("ROLLBACK", timeout=_ROLL_BACK_SECONDS)
+                self._is_fit = True
 
     async def detach(self) -> None:
         """Part from the session of a transaction that has ended: what it has loaded sends nothing any more."""

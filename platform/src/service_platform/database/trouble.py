@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncpg
 from sqlalchemy.exc import DBAPIError
 
-from .pool import PoolExhausted
+from .pool import DRIVER_FAILED, PoolExhausted
 
-DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError, PoolExhausted)
+DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, *DRIVER_FAILED, DBAPIError, PoolExhausted)
 """What a lost, restarting or overloaded database looks like to a loop that runs no statements of others."""
 
 _CLASSES = (
@@ -30,11 +30,11 @@ def is_transient(error: BaseException) -> bool:
         return error.connection_invalidated or _state_is_transient(error.orig)
     if isinstance(error, asyncpg.PostgresError):
         return _state_is_transient(error)
-    return isinstance(error, (ConnectionError, PoolExhausted, asyncpg.InterfaceError))
+    return isinstance(error, (ConnectionError, PoolExhausted, *DRIVER_FAILED))
 
 
 def _state_is_transient(error: BaseException | None) -> bool:
     state = getattr(error, "sqlstate", None)
     if state is None:
-        return isinstance(error.__cause__ if error else None, (OSError, asyncpg.InterfaceError))
+        return isinstance(error.__cause__ if error else None, (OSError, *DRIVER_FAILED))
     return state in _STATES or state.startswith(_CLASSES)

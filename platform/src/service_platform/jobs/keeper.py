@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import asyncpg
 
-from service_platform.database import DATABASE_LOST, DatabaseAddress
+from service_platform.database import DatabaseAddress
 from service_platform.telemetry import get_logger
 
 from .drain import Drain
@@ -103,7 +103,7 @@ class LeaseKeeper(threading.Thread):
             verdict = await connection.fetchval(
                 "SELECT job_renew($1, $2, $3)", job.job_id, job.row.token, lease_seconds
             )
-        except DATABASE_LOST as error:
+        except Exception as error:  # noqa: BLE001 - a keeper that ended would leave every later run without a lease
             watched.renew_at = time.monotonic() + min(_LONGEST_PAUSE_SECONDS, lease_seconds / 10)
             _log.warning(JobsLogEvent.RENEWAL_FAILED, job_id=str(job.job_id), run=job.row.token, error=repr(error))
             await self._disconnect()
@@ -130,7 +130,7 @@ class LeaseKeeper(threading.Thread):
                     "SELECT job_fail($1, $2, $3, $4, $5)",
                     job.job_id, job.row.token, error, job.kind.pause_after(job.row.claims), job.kind.max_claims,
                 )  # fmt: skip
-        except DATABASE_LOST as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the process ends, and its leases run out
             _log.warning(JobsLogEvent.SETTLING_FAILED, **about, error=repr(error))
         _log.error(JobsLogEvent.PROCESS_ENDED, **about, reason=f"{ending.value}, and it hears no cancellation")
         self._end_process(EXIT_HUNG)
@@ -156,7 +156,7 @@ class LeaseKeeper(threading.Thread):
         if connection is not None:
             try:
                 await connection.close(timeout=1)
-            except DATABASE_LOST:
+            except Exception:  # noqa: BLE001 - it is given up either way
                 connection.terminate()
 
 

@@ -6,12 +6,8 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import asyncpg
-from sqlalchemy.exc import DBAPIError
 
-from service_platform.database import Database
-
-# What a lost, restarting or overloaded database looks like: from asyncpg, and from a sink that uses the pool.
-DATABASE_LOST = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, DBAPIError)
+from service_platform.database import DATABASE_LOST, Database
 
 # A relay that is stopped, cut off or stuck holds its shards until the server ends its transaction. A delivery must be
 # over before that: DELIVERY_DEADLINE < _IDLE_LIMIT < _TRANSACTION_LIMIT.

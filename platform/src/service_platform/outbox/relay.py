@@ -6,11 +6,11 @@ import asyncio
 import time
 from dataclasses import replace
 
-from service_platform.database import Database
+from service_platform.database import DATABASE_LOST, Database
 from service_platform.pacing import Backoff, wait_for_any
 from service_platform.telemetry import get_logger
 
-from .connection import DATABASE_LOST, open_connection
+from .connection import open_connection
 from .log_events import OutboxLogEvent
 from .message import Channel
 from .relay_pass import Outcome, RelayPass

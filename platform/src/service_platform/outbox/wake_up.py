@@ -6,12 +6,12 @@ import asyncio
 
 import asyncpg
 
-from service_platform.database import Database, Transaction
+from service_platform.database import DATABASE_LOST, Database, Transaction
 from service_platform.pacing import Backoff, wait_for_any
 from service_platform.telemetry import get_logger
 
 from .append import OutboxPart
-from .connection import DATABASE_LOST, open_connection
+from .connection import open_connection
 from .log_events import OutboxLogEvent
 from .message import Channel
 
