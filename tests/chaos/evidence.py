@@ -61,8 +61,8 @@ _UNFINISHED = {
 }
 
 
-async def gather_evidence(databases: Databases, bus: Bus) -> Evidence:
-    """Read it all, at rest."""
+async def gather_evidence(databases: Databases, bus: Bus, left: Mapping[str, int]) -> Evidence:
+    """Read it all, at rest. `left` is what the wait for rest saw last: by now a tick may have fired anew."""
     said: list[Said] = []
     carried: list[Carried] = []
     handled: dict[str, frozenset[str]] = {}
@@ -72,7 +72,7 @@ async def gather_evidence(databases: Databases, bus: Bus) -> Evidence:
             carried.append(Carried(service, record.header(headers.EVENT_ID), record.key))
         for row in await databases.rows(service, _HANDLED):
             handled[row["consumer"]] = handled.get(row["consumer"], frozenset()) | {row["id"]}
-    return Evidence(said, carried, _readers(), handled, await unfinished(databases))
+    return Evidence(said, carried, _readers(), handled, left)
 
 
 async def unfinished(databases: Databases) -> dict[str, int]:

@@ -39,11 +39,7 @@ def judge_events(evidence: Evidence) -> list[Objection]:
         *_lost_or_made_up(evidence),
         *_out_of_order(evidence),
         *_not_handled(evidence),
-        *(
-            Objection(f"{what}: {count}, and none should be left")
-            for what, count in evidence.unfinished.items()
-            if count
-        ),
+        *_not_done(evidence),
     ]
 
 

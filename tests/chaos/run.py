@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from demo.clients import Clients
@@ -86,20 +86,24 @@ async def run_chaos(
                 )
             except StoodStill as still:
                 objections.append(Objection(str(still)))
-            await _at_rest(databases)
+            left = await _at_rest(databases)
             records = await gather(clients, run, purchases, answers)
-            objections += judge(records, await gather_evidence(databases, bus))
+            objections += judge(records, await gather_evidence(databases, bus, left))
         finally:
             await databases.close()
     histories = [history(stack.layout.logs, one.about, storm.struck) for one in objections if one.about][:_HISTORIES]
     return Verdict(seed, len(answers), storm.struck, objections, histories)
 
 
-async def _at_rest(databases: Databases) -> None:
-    """Wait until no work is left, for a while: what still is, the judge will name."""
+async def _at_rest(databases: Databases) -> Mapping[str, int]:
+    """Wait until no work is left, for a while; what the last look still saw, the judge will name."""
+    left: Mapping[str, int] = {}
 
     async def nothing() -> bool:
-        return not any((await unfinished(databases)).values())
+        nonlocal left
+        left = await unfinished(databases)
+        return not any(left.values())
 
     with contextlib.suppress(AssertionError):
         await eventually(nothing, what="nothing is left to do", within=_REST_SECONDS)
+    return left
