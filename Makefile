@@ -110,6 +110,10 @@ bench: setup ## Measure against limits and peers: all, or ONLY=relay-drain; QUIC
 	@$(PYTHON) -m bench run --only "$(ONLY)" --contestants "$(CONTESTANTS)" $(if $(QUICK),--quick) \
 	    $(if $(ROWS),--rows $(ROWS)) $(if $(SENT),--sent $(SENT)) $(if $(REPEATS),--repeats $(REPEATS))
 
+.PHONY: stack
+stack: setup ## Write what Docker Swarm deploys (infra/stack/README.md); with a site's own overlay: SITE=site.yaml
+	@$(PYTHON) -m stack $(if $(SITE),--site $(SITE))
+
 .PHONY: lock
 lock: setup ## Resolve all dependencies anew into requirements.lock
 	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
