@@ -1,11 +1,13 @@
-"""Rules for what deploys the suite: the compose file, the Dockerfiles, the settings. `make lint` runs them.
+"""Rules for what deploys the suite: the compose file, the stack, the Dockerfiles, the settings. `make lint` runs them.
 
 Each rule is a function that yields breaches, and each breach says what to do instead. A rule is listed once, in
 `RULES` of its module; its planted violation stands in `tests/`.
 """
 
 from .compose_rules import compose_breaches
+from .connections import source_breaches
 from .dockerfile_rules import dockerfile_breaches
 from .settings_rules import settings_breaches
+from .stack_rules import stack_breaches
 
-__all__ = ["compose_breaches", "dockerfile_breaches", "settings_breaches"]
+__all__ = ["compose_breaches", "dockerfile_breaches", "settings_breaches", "source_breaches", "stack_breaches"]

@@ -9,17 +9,22 @@ from native.layout import ROOT
 from order_service.settings import OrderSettings
 from payment_service.settings import PaymentSettings
 from rules import finish
+from stack import Lock, render_stack
+from stack.render import LOCK
 
-from . import compose_breaches, dockerfile_breaches, settings_breaches
+from . import compose_breaches, dockerfile_breaches, settings_breaches, source_breaches, stack_breaches
 
 
 def main() -> None:
     compose = yaml.safe_load((ROOT / "docker-compose.yaml").read_text(encoding="utf-8"))
     paths = [*ROOT.glob("services/*/Dockerfile"), *ROOT.glob("infra/**/Dockerfile")]
     dockerfiles = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in sorted(paths)}
+    lock = Lock.read(LOCK)  # zeros are well here: nobody has published yet
     breaches = [
         *compose_breaches(compose),
         *dockerfile_breaches(dockerfiles),
+        *stack_breaches(render_stack(lock), lock),
+        *source_breaches(),
         *settings_breaches([OrderSettings, PaymentSettings, BillingSettings]),
     ]
     finish(breaches, about="deploying")

@@ -9,6 +9,7 @@ from typing import Any, Final
 from native.topology import KINDS, SERVICES
 from rules import Breach
 
+from .connections import compose_connections, too_many
 from .environment import environment_of
 from .images import DATABASE, PIN_MEND, is_foreign_database, is_own, is_pinned
 from .native_rules import processes_are_told_what_they_are_natively
@@ -21,6 +22,9 @@ PUBLISHED: Final = frozenset({"order-api", "payment-api", "billing-api", "provid
 
 STORES: Final = {"postgres": "/var/lib/postgresql/data", "kafka": "/var/lib/kafka/data", "redis": "/data"}
 """Each store and where its data lies."""
+
+SCALED: Final = 2
+"""So many of each process but the APIs must fit into the database server at once."""
 
 _SECRET_NAME = re.compile(r"(PASSWORD|SECRET|TOKEN|API_KEY|PRIVATE_KEY)$")
 _ADDRESS_WITH_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
@@ -159,6 +163,13 @@ def our_processes_are_confined(compose: Compose) -> Iterator[Breach]:
             yield Breach(name, "it may gain privileges", 'Give it security_opt: ["no-new-privileges:true"].')
 
 
+def connections_fit(compose: Compose) -> Iterator[Breach]:
+    """Also with SCALED of everything that `make up SCALE=` can multiply: README.md says so."""
+    services = compose["services"]
+    opened = compose_connections(services, times=SCALED)
+    yield from too_many(opened, services, f"scaled to {SCALED} of each,")
+
+
 RULES: Final[tuple[Rule, ...]] = (
     images_are_pinned,
     own_images_are_built_once,
@@ -171,6 +182,7 @@ RULES: Final[tuple[Rule, ...]] = (
     processes_are_told_what_they_are_natively,
     what_runs_on_is_watched,
     our_processes_are_confined,
+    connections_fit,
 )
 
 

@@ -18,7 +18,7 @@ from native.settings import StackSettings
 from native.topology import SERVICES, Topology
 from rules import Breach
 
-from .environment import environment_of
+from .environment import environment_of, filled_in
 
 OF_THE_IMAGE: Final = frozenset({"SERVICE_NAME", "HTTP_HOST", "HTTP_PORT", "DATABASE_PORT", "REDIS_PORT"})
 """What a container has from its image, or by default since no two containers share a port."""
@@ -28,7 +28,6 @@ OF_THE_HEALTHCHECK: Final = frozenset({"HEALTH_URL", "HEALTH_FILE"})
 
 _OF_THE_MACHINE = frozenset({"PATH", "HOME", "LANG", "TZ", "PYTHONUNBUFFERED", STATE_MARK, PROCESS_MARK})
 _DIFFERS = re.compile(r"_(HOST|PORT|URL|BASE|SERVERS|DIR|FILE)$")
-_WITH_DEFAULT = re.compile(r"^\$\{\w+:-(?P<default>.*)\}$")
 
 
 def processes_are_told_what_they_are_natively(compose: Mapping[str, Any]) -> Iterator[Breach]:
@@ -51,10 +50,10 @@ def processes_are_told_what_they_are_natively(compose: Mapping[str, Any]) -> Ite
                 "Add it to infra/native/topology.py, or take it away here.",
             )
         for key in sorted(native.keys() & there.keys()):
-            if not _DIFFERS.search(key) and _filled_in(there[key]) != native[key]:
+            if not _DIFFERS.search(key) and filled_in(there[key]) != native[key]:
                 yield Breach(
                     f"{name}.{key}",
-                    f"it is {_filled_in(there[key])} here and {native[key]} in the native stack",
+                    f"it is {filled_in(there[key])} here and {native[key]} in the native stack",
                     "Let both say the same.",
                 )
 
@@ -70,8 +69,3 @@ def _native_environments() -> dict[str, dict[str, str]]:
         name: {key: value for key, value in environment.items() if key not in _OF_THE_MACHINE}
         for name, environment in environments.items()
     }
-
-
-def _filled_in(value: str) -> str:
-    match = _WITH_DEFAULT.match(value)
-    return match["default"] if match else value

@@ -13,6 +13,7 @@ import yaml
 from pydantic import SecretStr
 
 from deploy_lint import compose_breaches, compose_rules, dockerfile_breaches, dockerfile_rules, settings_breaches
+from deploy_lint.connections import compose_connections, places
 from native.layout import ROOT
 from service_platform.settings import ServiceSettings
 
@@ -58,6 +59,10 @@ COMPOSE_PLANTS: dict[str, tuple[Callable[[Services], object], str]] = {
     ),
     "what_runs_on_is_watched": (lambda s: s["order-relay"].update(healthcheck={"disable": True}), "healthcheck is off"),
     "our_processes_are_confined": (lambda s: s["order-api"].update(read_only=False), "may write its image"),
+    "connections_fit": (
+        lambda s: s["payment-api"]["environment"].update(DATABASE_POOL_SIZE="30"),
+        "open up to 203 connections, and it lets 197 in",
+    ),
 }
 MORE_COMPOSE_PLANTS: list[tuple[Callable[[Services], object], str]] = [
     (lambda s: s["postgres"].update(ports=["127.0.0.1:5432:5432"]), "take the port away"),
@@ -76,6 +81,8 @@ MORE_COMPOSE_PLANTS: list[tuple[Callable[[Services], object], str]] = [
     (lambda s: s["kafka"].pop("restart"), "not started again"),
     (lambda s: s["order-worker"].pop("security_opt"), "gain privileges"),
     (lambda s: s["order-worker"].update(cap_drop=["NET_RAW"]), "keeps capabilities"),
+    (lambda s: s["order-worker"]["environment"].update(WORKER_CONCURRENCY="4"), "open up to 199 connections"),
+    (lambda s: s["postgres"].update(command="postgres"), "lets 97 in"),
     (lambda s: s["topics"].update(image="fencepost/tools"), "fencepost/tools: it is built by nobody"),
 ]
 
@@ -90,6 +97,13 @@ def test_the_readme_says_what_memory_the_containers_may_take() -> None:
     total = sum(int(limit[:-1]) * mib[limit[-1]] for limit in kept) / 1024
     for text in ("README.md", "docker-compose.yaml"):
         assert f"add up to {total:g} GiB" in (ROOT / text).read_text()
+
+
+def test_the_readme_says_how_many_connections_the_containers_open() -> None:
+    services = COMPOSE["services"]
+    once, scaled = compose_connections(services), compose_connections(services, times=compose_rules.SCALED)
+    assert f"{once} of the {places(services)} connections" in (ROOT / "README.md").read_text()
+    assert f"at most {scaled}" in (ROOT / "README.md").read_text()
 
 
 def test_every_rule_has_its_planted_violation() -> None:

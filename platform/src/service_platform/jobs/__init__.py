@@ -5,7 +5,7 @@ One more surface, for worker processes only: `jobs.worker`. It loads Celery, whi
 """
 
 from .broker import Broker, DeadlineBeyondVisibility, broker_of
-from .child import Processors
+from .child import CHILD_POOL_SIZE, Processors
 from .decisions import request_cancel, resolve, retry
 from .drain import Drain
 from .enqueue import UnstorableJob
@@ -24,6 +24,7 @@ from .sweep import JobSweep
 from .verdicts import JobCancelled, NeedsReview
 
 __all__ = [
+    "CHILD_POOL_SIZE",
     "Broker",
     "CelerySink",
     "DeadlineBeyondVisibility",

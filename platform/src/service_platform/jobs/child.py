@@ -29,8 +29,8 @@ Processors = Callable[[Database], AbstractAsyncContextManager[Sequence[FencedPro
 """Builds the processors of a service on the given database, and closes what they used at the end of the block."""
 
 _STOP_SECONDS = 5.0
-# A child runs one job at a time: a connection for its work, and one for what the work may read beside it.
-_POOL_SIZE = 2
+CHILD_POOL_SIZE = 2
+"""A child runs one job at a time: a connection for its work, and one for what the work may read beside it."""
 
 
 class ChildProcess:
@@ -76,7 +76,7 @@ class ChildProcess:
     async def _work(self) -> None:
         name = f"{self._settings.service_name} worker"
         address = self._settings.database_address()
-        database = Database(address, application_name=name, pool_size=_POOL_SIZE)
+        database = Database(address, application_name=name, pool_size=CHILD_POOL_SIZE)
         keeper = LeaseKeeper(address, application_name=name, drain=self._drain)
         keeper.start()
         try:

@@ -35,7 +35,7 @@ EXIT_USAGE = 2
 EXIT_FAILED = 70  # EX_SOFTWARE of sysexits.h
 EXIT_DATABASE_AWAY = 75  # EX_TEMPFAIL: the same call may succeed later
 
-_CONNECTIONS = 2
+CONNECTIONS = 2
 _FATES_WITHOUT_COMPLAINT = {"found", "done"}
 
 Opening = Callable[[Any, Database], AbstractAsyncContextManager[object]]
@@ -165,7 +165,7 @@ async def _run_once(
     settings: ServiceSettings, action: AnyAction, given: ActionInput, operator: Operator, outside: Opening | None
 ) -> BaseModel:
     database = Database(
-        settings.database_address(), application_name=f"{settings.service_name} ops", pool_size=_CONNECTIONS
+        settings.database_address(), application_name=f"{settings.service_name} ops", pool_size=CONNECTIONS
     )
     try:
         async with nullcontext() if outside is None else outside(settings, database) as opened:
