@@ -1,4 +1,4 @@
-"""The SQL functions of the inbox, the retry ledger and the dead letters (step 1).
+"""The SQL functions of the inbox and the retry ledger (step 1) for deliveries and wake-ups, to the dead letter.
 
 Each takes the lock of (consumer, source, key) before it looks, and keeps it to the end of the transaction; what it
 reads, it reads by a later statement, so with a snapshot that sees what the lock's last holder committed. The protocol
@@ -12,16 +12,16 @@ not requeued), blocked (an earlier event of its key is in the ledger), stale (a 
 
 from __future__ import annotations
 
-_OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public"
+OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public"
 
-_LOCK = "PERFORM pg_advisory_xact_lock(inbox_key_lock(for_consumer, for_source, for_key))"
-_SELF = "consumer = for_consumer AND source = for_source AND event_id = for_event"
+TAKE_KEY_LOCK = "PERFORM pg_advisory_xact_lock(inbox_key_lock(for_consumer, for_source, for_key))"
+THIS_EVENT = "consumer = for_consumer AND source = for_source AND event_id = for_event"
 _KEY = "consumer = for_consumer AND source = for_source AND key = for_key"
 _HEAD = f"(SELECT min(h.position) FROM retry_ledger h WHERE {_KEY})"
 
 # What the caller has to send: the wake-up of the key's head, at `wake_at` or, when that is null, at once.
-_WAKE_UP = "wake_event uuid, wake_attempts smallint, wake_at timestamptz"
-_WAKE_HEAD = """SELECT * INTO wake_event, wake_attempts, wake_at
+WAKE_UP_COLUMNS = "wake_event uuid, wake_attempts smallint, wake_at timestamptz"
+WAKE_NEXT = """SELECT * INTO wake_event, wake_attempts, wake_at
         FROM retry_wake_head(for_consumer, for_source, for_key)"""
 
 KEY_LOCK = """
@@ -34,10 +34,10 @@ KEY_LOCK = """
 # is in the ledger or in the inbox, which are asked before the letters.
 CLAIM = f"""
     CREATE FUNCTION inbox_claim(for_consumer text, for_source text, for_key text, for_event uuid) RETURNS text
-    LANGUAGE plpgsql VOLATILE {_OWNED}
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     BEGIN
-        {_LOCK};
+        {TAKE_KEY_LOCK};
         INSERT INTO inbox (consumer, source, event_id, handled_at)
         VALUES (for_consumer, for_source, for_event, platform_now())
         ON CONFLICT DO NOTHING;
@@ -45,8 +45,8 @@ CLAIM = f"""
             RETURN 'handled';
         END IF;
         RETURN CASE
-            WHEN EXISTS (SELECT FROM retry_ledger WHERE {_SELF}) THEN 'retrying'
-            WHEN EXISTS (SELECT FROM dead_letter WHERE {_SELF}) THEN 'buried'
+            WHEN EXISTS (SELECT FROM retry_ledger WHERE {THIS_EVENT}) THEN 'retrying'
+            WHEN EXISTS (SELECT FROM dead_letter WHERE {THIS_EVENT}) THEN 'buried'
             WHEN EXISTS (SELECT FROM retry_ledger WHERE {_KEY}) THEN 'blocked'
             ELSE 'claimed'
         END;
@@ -57,8 +57,8 @@ CLAIM = f"""
 # Notes that the head is woken. No row when the key has none, or when its head is dead and holds it. The caller has
 # the key's lock.
 WAKE_HEAD = f"""
-    CREATE FUNCTION retry_wake_head(for_consumer text, for_source text, for_key text) RETURNS TABLE ({_WAKE_UP})
-    LANGUAGE sql VOLATILE {_OWNED}
+    CREATE FUNCTION retry_wake_head(for_consumer text, for_source text, for_key text) RETURNS TABLE ({WAKE_UP_COLUMNS})
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
         UPDATE retry_ledger SET woken_at = greatest(due_at, (SELECT platform_now())), wakes = 1
         WHERE position = {_HEAD} AND held_at IS NULL
@@ -70,11 +70,11 @@ WAKE_HEAD = f"""
 CLAIM_RETRY = f"""
     CREATE FUNCTION inbox_claim_retry(
         for_consumer text, for_source text, for_key text, for_event uuid, for_attempts smallint
-    ) RETURNS TABLE (verdict text, {_WAKE_UP})
-    LANGUAGE plpgsql VOLATILE {_OWNED}
+    ) RETURNS TABLE (verdict text, {WAKE_UP_COLUMNS})
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     BEGIN
-        {_LOCK};
+        {TAKE_KEY_LOCK};
         DELETE FROM retry_ledger
         WHERE position = {_HEAD} AND event_id = for_event AND attempts = for_attempts
           AND held_at IS NULL AND due_at <= platform_now();
@@ -83,7 +83,7 @@ CLAIM_RETRY = f"""
             VALUES (for_consumer, for_source, for_event, platform_now())
             ON CONFLICT DO NOTHING;
             verdict := CASE WHEN FOUND THEN 'claimed' ELSE 'handled' END;
-            {_WAKE_HEAD};
+            {WAKE_NEXT};
         ELSE
             verdict := 'stale';
         END IF;
@@ -98,15 +98,15 @@ APPEND = f"""
         for_consumer text, for_source text, for_key text, for_event uuid,
         with_name text, with_headers text, with_payload bytea, with_origin text
     ) RETURNS text
-    LANGUAGE plpgsql VOLATILE {_OWNED}
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     BEGIN
-        {_LOCK};
-        IF EXISTS (SELECT FROM inbox WHERE {_SELF}) THEN
+        {TAKE_KEY_LOCK};
+        IF EXISTS (SELECT FROM inbox WHERE {THIS_EVENT}) THEN
             RETURN 'handled';
-        ELSIF EXISTS (SELECT FROM retry_ledger WHERE {_SELF}) THEN
+        ELSIF EXISTS (SELECT FROM retry_ledger WHERE {THIS_EVENT}) THEN
             RETURN 'retrying';
-        ELSIF EXISTS (SELECT FROM dead_letter WHERE {_SELF}) THEN
+        ELSIF EXISTS (SELECT FROM dead_letter WHERE {THIS_EVENT}) THEN
             RETURN 'buried';
         ELSIF NOT EXISTS (SELECT FROM retry_ledger WHERE {_KEY}) THEN
             RETURN 'free';
@@ -125,14 +125,14 @@ APPEND = f"""
 # The event took effect although the ledger has it: nothing is left to do but to let the next one go.
 SETTLE = f"""
     CREATE FUNCTION retry_settle(for_consumer text, for_source text, for_key text, for_event uuid)
-    RETURNS TABLE ({_WAKE_UP})
-    LANGUAGE plpgsql VOLATILE {_OWNED}
+    RETURNS TABLE ({WAKE_UP_COLUMNS})
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     BEGIN
-        {_LOCK};
-        DELETE FROM retry_ledger WHERE {_SELF} AND EXISTS (SELECT FROM inbox WHERE {_SELF});
+        {TAKE_KEY_LOCK};
+        DELETE FROM retry_ledger WHERE {THIS_EVENT} AND EXISTS (SELECT FROM inbox WHERE {THIS_EVENT});
         IF FOUND THEN
-            {_WAKE_HEAD};
+            {WAKE_NEXT};
             RETURN NEXT;
         END IF;
     END
@@ -146,8 +146,8 @@ FAIL = f"""
         for_consumer text, for_source text, for_key text, for_event uuid,
         with_name text, with_headers text, with_payload bytea, with_origin text,
         for_attempts smallint, max_attempts integer, pause interval, hold boolean, with_error text
-    ) RETURNS TABLE (verdict text, failures smallint, letter uuid, {_WAKE_UP})
-    LANGUAGE plpgsql VOLATILE {_OWNED}
+    ) RETURNS TABLE (verdict text, failures smallint, letter uuid, {WAKE_UP_COLUMNS})
+    LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
         now timestamptz;
@@ -155,17 +155,17 @@ FAIL = f"""
         failed jsonb;
         is_dead boolean;
     BEGIN
-        {_LOCK};
+        {TAKE_KEY_LOCK};
         now := platform_now();
-        SELECT * INTO known FROM retry_ledger WHERE {_SELF};
+        SELECT * INTO known FROM retry_ledger WHERE {THIS_EVENT};
         verdict := CASE
-            WHEN EXISTS (SELECT FROM inbox WHERE {_SELF}) THEN 'handled'
+            WHEN EXISTS (SELECT FROM inbox WHERE {THIS_EVENT}) THEN 'handled'
             WHEN for_attempts IS NULL AND known.position IS NOT NULL THEN 'retrying'
             WHEN for_attempts IS NOT NULL AND (
                 known.position IS NULL OR known.position IS DISTINCT FROM {_HEAD}
                 OR known.attempts <> for_attempts
             ) THEN 'stale'
-            WHEN EXISTS (SELECT FROM dead_letter WHERE {_SELF} AND state <> 'requeued') THEN 'buried'
+            WHEN EXISTS (SELECT FROM dead_letter WHERE {THIS_EVENT} AND state <> 'requeued') THEN 'buried'
         END;
         IF verdict IS NOT NULL THEN
             RETURN NEXT;
@@ -188,7 +188,7 @@ FAIL = f"""
             RETURNING id INTO letter;
         END IF;
         IF is_dead AND NOT hold THEN
-            DELETE FROM retry_ledger WHERE {_SELF};
+            DELETE FROM retry_ledger WHERE {THIS_EVENT};
         ELSE
             INSERT INTO retry_ledger (
                 consumer, source, key, event_id, event_name, headers, payload, origin,
@@ -203,7 +203,7 @@ FAIL = f"""
                 history = retry_ledger.history || excluded.history;
         END IF;
         verdict := CASE WHEN is_dead THEN 'buried' ELSE 'retrying' END;
-        {_WAKE_HEAD};
+        {WAKE_NEXT};
         RETURN NEXT;
     END
     $$
@@ -214,7 +214,7 @@ BURY_NAMELESS = f"""
     CREATE FUNCTION dead_letter_bury_nameless(
         with_key text, with_headers text, with_payload bytea, with_origin text, with_error text
     ) RETURNS uuid
-    LANGUAGE sql VOLATILE {_OWNED}
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
         INSERT INTO dead_letter (
             consumer, source, key, event_name, headers, payload, origin, attempts, history, error, died_at
@@ -225,83 +225,13 @@ BURY_NAMELESS = f"""
     $$
 """
 
-# Takes the key's lock, and reads the letter again after it. Verdicts: requeued, handled (the inbox has it, nothing is
-# run), nameless (no consumer to give it to), `was requeued`, `was discarded`; null for no such letter.
-REQUEUE = f"""
-    CREATE FUNCTION dead_letter_requeue(letter uuid) RETURNS TABLE (
-        verdict text, for_consumer text, for_source text, for_key text, {_WAKE_UP}
-    )
-    LANGUAGE plpgsql VOLATILE {_OWNED}
-    AS $$
-    DECLARE
-        for_event uuid;
-        now timestamptz;
-    BEGIN
-        SELECT d.consumer, d.source, d.key, d.event_id INTO for_consumer, for_source, for_key, for_event
-        FROM dead_letter d WHERE d.id = letter;
-        {_LOCK};
-        now := platform_now();
-        SELECT CASE WHEN d.state <> 'dead' THEN 'was ' || d.state WHEN d.event_id IS NULL THEN 'nameless' END
-        INTO verdict FROM dead_letter d WHERE d.id = letter;
-        IF NOT FOUND OR verdict IS NOT NULL THEN
-            RETURN NEXT;
-            RETURN;
-        END IF;
-        UPDATE dead_letter SET state = 'requeued', resolved_at = now WHERE id = letter;
-        IF EXISTS (SELECT FROM inbox WHERE {_SELF}) THEN
-            DELETE FROM retry_ledger WHERE {_SELF};
-            verdict := 'handled';
-        ELSE
-            INSERT INTO retry_ledger (
-                consumer, source, key, event_id, event_name, headers, payload, origin, attempts, due_at, created_at
-            )
-            SELECT d.consumer, d.source, d.key, d.event_id, d.event_name, d.headers, d.payload, d.origin, 0, now, now
-            FROM dead_letter d WHERE d.id = letter
-            ON CONFLICT (consumer, source, event_id) DO UPDATE
-            SET attempts = 0, due_at = excluded.due_at, held_at = NULL, history = '[]';
-            verdict := 'requeued';
-        END IF;
-        {_WAKE_HEAD};
-        RETURN NEXT;
-    END
-    $$
-"""
-
-# Verdicts: discarded, `was requeued`, `was discarded`; null for no such letter.
-DISCARD = f"""
-    CREATE FUNCTION dead_letter_discard(letter uuid, why text) RETURNS TABLE (
-        verdict text, for_consumer text, for_source text, for_key text, {_WAKE_UP}
-    )
-    LANGUAGE plpgsql VOLATILE {_OWNED}
-    AS $$
-    DECLARE
-        for_event uuid;
-    BEGIN
-        SELECT d.consumer, d.source, d.key, d.event_id INTO for_consumer, for_source, for_key, for_event
-        FROM dead_letter d WHERE d.id = letter;
-        {_LOCK};
-        SELECT CASE WHEN d.state <> 'dead' THEN 'was ' || d.state END INTO verdict
-        FROM dead_letter d WHERE d.id = letter;
-        IF NOT FOUND OR verdict IS NOT NULL THEN
-            RETURN NEXT;
-            RETURN;
-        END IF;
-        UPDATE dead_letter SET state = 'discarded', reason = why, resolved_at = platform_now() WHERE id = letter;
-        DELETE FROM retry_ledger WHERE {_SELF};
-        verdict := 'discarded';
-        {_WAKE_HEAD};
-        RETURN NEXT;
-    END
-    $$
-"""
-
 # Heads that are due and whose wake-up nobody obeyed: it was lost, or nobody knew their consumer. Only a head ever has
 # `woken_at`. It changes nothing that a decision rests on, so it needs no key's lock.
 WAKE_OVERDUE = f"""
     CREATE FUNCTION retry_wake_overdue(max_rows integer, first_wait interval) RETURNS TABLE (
-        for_consumer text, for_source text, for_key text, {_WAKE_UP}
+        for_consumer text, for_source text, for_key text, {WAKE_UP_COLUMNS}
     )
-    LANGUAGE sql VOLATILE {_OWNED}
+    LANGUAGE sql VOLATILE {OWNED}
     AS $$
         UPDATE retry_ledger r SET woken_at = o.now, wakes = least(r.wakes + 1, 7)
         FROM (
@@ -315,33 +245,5 @@ WAKE_OVERDUE = f"""
         ) AS o
         WHERE r.position = o.position
         RETURNING r.consumer, r.source, r.key, r.event_id, r.attempts, NULL::timestamptz
-    $$
-"""
-
-# What is older than every topic that could bring it again. A dead letter that waits for a person is never deleted.
-PURGE = f"""
-    CREATE FUNCTION inbox_purge(older_than interval, max_rows integer) RETURNS bigint
-    LANGUAGE sql VOLATILE {_OWNED}
-    AS $$
-        WITH handled AS (
-            DELETE FROM inbox WHERE (consumer, source, event_id) IN (
-                SELECT i.consumer, i.source, i.event_id FROM inbox i
-                WHERE i.handled_at < (SELECT platform_now()) - older_than
-                LIMIT max_rows
-            )
-            RETURNING 1
-        ), resolved AS (
-            DELETE FROM dead_letter WHERE id IN (
-                SELECT d.id FROM dead_letter d
-                WHERE d.state <> 'dead' AND d.resolved_at < (SELECT platform_now()) - older_than
-                  AND NOT EXISTS (
-                      SELECT FROM retry_ledger r
-                      WHERE r.consumer = d.consumer AND r.source = d.source AND r.event_id = d.event_id
-                  )
-                LIMIT max_rows
-            )
-            RETURNING 1
-        )
-        SELECT (SELECT count(*) FROM handled) + (SELECT count(*) FROM resolved)
     $$
 """

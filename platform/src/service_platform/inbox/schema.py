@@ -14,7 +14,7 @@ from alembic import op
 
 from service_platform.database.schema import expose, protect
 
-from . import functions
+from . import functions, operator_functions
 
 _SIGNATURES = {
     functions.CLAIM: "inbox_claim(text, text, text, uuid)",
@@ -25,10 +25,10 @@ _SIGNATURES = {
         "retry_fail(text, text, text, uuid, text, text, bytea, text, smallint, integer, interval, boolean, text)"
     ),
     functions.BURY_NAMELESS: "dead_letter_bury_nameless(text, text, bytea, text, text)",
-    functions.REQUEUE: "dead_letter_requeue(uuid)",
-    functions.DISCARD: "dead_letter_discard(uuid, text)",
+    operator_functions.REQUEUE: "dead_letter_requeue(uuid)",
+    operator_functions.DISCARD: "dead_letter_discard(uuid, text)",
     functions.WAKE_OVERDUE: "retry_wake_overdue(integer, interval)",
-    functions.PURGE: "inbox_purge(interval, integer)",
+    operator_functions.PURGE: "inbox_purge(interval, integer)",
 }
 # Called by the functions above only.
 _INTERNAL = {
