@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from payment_service.domain.payments import PaymentNotFound, PaymentStatus, PaymentTable
 from payment_service.domain.payments.models import Declined, NotDecidable, Outcome, Payment, Settled
-from payment_service.domain.payments.table import payments
+from payment_service.domain.payments.tables import payments
 
 
 class Storage:

@@ -79,7 +79,7 @@ def build_services(database: Database, provider: CardProvider) -> Services:
         payments=PaymentService(database, payments, provider, transitions),
         refunds=RefundService(database, payments, refunds, provider, transitions),
         checks=CheckService(database, payments, refunds, hints, provider=provider, transitions=transitions),
-        reconcile=ReconcileService(database, payments, refunds, hints, provider),
+        reconcile=ReconcileService(database, payments, hints, provider),
         reviews=ReviewService(database, payments, refunds, provider, transitions),
     )
 

@@ -38,6 +38,7 @@ from .job_kinds import (
     RefundPaymentPayload,
 )
 from .models import MAX_AMOUNT_MINOR, Intent, IntentStatus, PaymentStatus
+from .payment_table import PaymentTable
 from .provider import (
     CardDeclined,
     CardProvider,
@@ -73,7 +74,7 @@ from .review_errors import (
 from .review_rules import PaymentLedger, RefundLedger
 from .review_service import ReviewService
 from .service import PaymentService
-from .table import PaymentTable, metadata
+from .tables import metadata
 from .transitions import Transitions
 from .views import PaymentView, RefundView
 

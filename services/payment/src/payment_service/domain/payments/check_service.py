@@ -15,10 +15,11 @@ from .hint_table import HintTable
 from .job_kinds import enqueue_check_intent
 from .log_events import PaymentsLogEvent
 from .models import Intent, IntentStatus, NotDecidable, Payment, PaymentStatus, outcome_of
+from .payment_table import PaymentTable
 from .provider import CardProvider, NeedsReview
+from .reading import payments_of_intents, refunds_by_reference
 from .refund_models import ProviderRefund, ProviderRefundStatus, Refund, RefundReason, RefundStatus
 from .refund_table import FAILED_AFTER_DONE, RefundTable
-from .table import PaymentTable
 from .transitions import Transitions, note, note_refund
 
 _log = get_logger()
@@ -116,7 +117,7 @@ class CheckService:
 
     async def _take_listed(self, payment: Payment, found: ProviderRefund, fence: Claim) -> None:
         async with self._database.read() as session:
-            known = (await self._refunds.by_reference([found.reference], session)).get(found.reference)
+            known = (await refunds_by_reference([found.reference], session)).get(found.reference)
             if known is None and found.refund_id is not None:
                 known = await self._refunds.find(found.refund_id, session)
         if known is not None and known.payment_id != payment.id:
@@ -174,7 +175,7 @@ class CheckService:
 
     async def _payment_of(self, intent_id: str) -> Payment | None:
         async with self._database.read() as session:
-            found = await self._payments.of_intents([intent_id], [], session)
+            found = await payments_of_intents([intent_id], [], session)
         return found[0] if found else None
 
 

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Final
 
-from sqlalchemy import Column, DateTime, Index, Table, Text, delete, func, text
+from sqlalchemy import delete, func, text
 from sqlalchemy.dialects.postgresql import insert
 
 from service_platform.database import Transaction
 
 from .provider import Hint
-from .table import metadata
-
-provider_events: Final = Table(
-    "provider_events",
-    metadata,
-    Column("event_id", Text, primary_key=True),
-    Column("type", Text, nullable=False),
-    Column("intent_id", Text),
-    Column("received_at", DateTime(timezone=True), nullable=False, server_default=text("platform_now()")),
-    Index("provider_events_by_age", "received_at"),
-)
+from .tables import provider_events
 
 
 class HintTable:

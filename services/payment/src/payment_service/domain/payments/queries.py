@@ -8,8 +8,9 @@ from uuid import UUID
 from service_platform.database import Database
 
 from .errors import PaymentNotFound, RefundNotFound
+from .payment_table import PaymentTable
+from .reading import newest_payments, newest_refunds
 from .refund_table import RefundTable
-from .table import PaymentTable
 from .views import PaymentView, RefundView
 
 
@@ -32,7 +33,7 @@ class PaymentQueries:
     async def newest(self, *, before: tuple[datetime, UUID] | None, limit: int) -> list[PaymentView]:
         """Up to `limit` payments, newest first, from before the position (created at, id)."""
         async with self._database.read() as session:
-            return [PaymentView.of(payment) for payment in await self._payments.newest(before, limit, session)]
+            return [PaymentView.of(payment) for payment in await newest_payments(before, limit, session)]
 
     async def refund(self, payment_id: UUID, refund_id: UUID) -> RefundView:
         """One refund of a payment. Raises `PaymentNotFound`, `RefundNotFound`."""
@@ -51,5 +52,5 @@ class PaymentQueries:
             payment = await self._payments.find(payment_id, session)
             if payment is None:
                 raise PaymentNotFound(payment_id)
-            refunds = await self._refunds.newest(payment_id, before, limit, session)
+            refunds = await newest_refunds(payment_id, before, limit, session)
         return [RefundView.of(refund, payment.currency) for refund in refunds]

@@ -21,10 +21,16 @@ from .hint_table import HintTable
 from .job_kinds import enqueue_cancel_orphan, enqueue_check_intent
 from .log_events import PaymentsLogEvent
 from .models import Intent, IntentStatus, Payment, outcome_of
+from .payment_table import PaymentTable
 from .provider import CardProvider
+from .reading import (
+    intents_of_waiting_refunds,
+    intents_stored_between,
+    intents_to_look_at,
+    payments_of_intents,
+    refunds_by_reference,
+)
 from .refund_models import ProviderRefund
-from .refund_table import RefundTable
-from .table import PaymentTable
 from .transitions import note
 
 _log = get_logger()
@@ -49,13 +55,11 @@ class ReconcileService:
         self,
         database: Database,
         payments: PaymentTable,
-        refunds: RefundTable,
         hints: HintTable,
         provider: CardProvider,
     ) -> None:
         self._database = database
         self._payments = payments
-        self._refunds = refunds
         self._hints = hints
         self._provider = provider
 
@@ -73,7 +77,7 @@ class ReconcileService:
                 break
             after = page.after
         async with self._database.read() as session:
-            stored = await self._payments.stored_between(
+            stored = await intents_stored_between(
                 session, since=since + _CLOCKS_DIFFER_BY, until=now - _CLOCKS_DIFFER_BY
             )
         missing = [intent_id for intent_id in stored if intent_id not in listed]
@@ -82,7 +86,7 @@ class ReconcileService:
 
     async def _compare_page(self, intents: Sequence[Intent], command: Reconcile) -> None:
         async with self._database.read() as session:
-            rows = await self._payments.of_intents(
+            rows = await payments_of_intents(
                 [intent.id for intent in intents],
                 [intent.payment_id for intent in intents if intent.payment_id is not None],
                 session,
@@ -124,7 +128,7 @@ class ReconcileService:
 
     async def _disagreeing(self, listed: Sequence[ProviderRefund]) -> set[str]:
         async with self._database.read() as session:
-            known = await self._refunds.by_reference([found.reference for found in listed], session)
+            known = await refunds_by_reference([found.reference for found in listed], session)
         differing = set()
         for found in listed:
             row = known.get(found.reference)
@@ -135,8 +139,8 @@ class ReconcileService:
     async def look_at_waiting(self, command: Reconcile) -> None:
         """What has waited too long for an answer is checked; what nobody will answer any more needs review."""
         async with self._database.read() as session:
-            overdue = await self._payments.to_look_at(session, open_for=TOO_LONG, at_most=_AT_MOST)
-            waiting = await self._refunds.waiting(session, longer_than=TOO_LONG, at_most=_AT_MOST)
+            overdue = await intents_to_look_at(session, open_for=TOO_LONG, at_most=_AT_MOST)
+            waiting = await intents_of_waiting_refunds(session, longer_than=TOO_LONG, at_most=_AT_MOST)
         await self._have_checked({*overdue, *waiting}, command)
         async with self._database.transaction(claim=command.fence) as tx:
             given_up = await self._payments.give_up(GIVEN_UP_AFTER, "open_too_long", tx)

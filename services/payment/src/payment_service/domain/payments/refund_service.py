@@ -10,10 +10,10 @@ from .errors import AnswerPending, PaymentNotFound, PaymentNotSettled, RefundExc
 from .job_kinds import enqueue_refund_payment
 from .log_events import PaymentsLogEvent
 from .models import Payment, PaymentStatus
+from .payment_table import PaymentTable
 from .provider import CardProvider, FailureKept, NeedsReview, ProviderError, RefundRequest
 from .refund_models import ProviderRefund, ProviderRefundStatus, Refund, RefundReason, RefundStatus
 from .refund_table import RefundTable
-from .table import PaymentTable
 from .transitions import Transitions, note_refund
 from .views import RefundView
 

@@ -1,4 +1,4 @@
-"""The refunds table. Every arrow of a refund's states is one compare-and-set statement here, and nowhere else.
+"""Refunds as rows. Every arrow of a refund's states is one compare-and-set statement here, and nowhere else.
 
 A trigger adds each row up on its payment's row, where a CHECK keeps what is reserved and done within what was captured.
 """
@@ -6,39 +6,18 @@ A trigger adds each row up on its payment's row, where a CHECK keeps what is res
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    DateTime,
-    Enum,
-    ForeignKey,
-    Index,
-    RowMapping,
-    Table,
-    Text,
-    Uuid,
-    and_,
-    case,
-    func,
-    literal,
-    null,
-    select,
-    text,
-    tuple_,
-    update,
-)
+from sqlalchemy import ColumnElement, RowMapping, and_, case, func, literal, null, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.database import Transaction
 
 from .refund_models import ProviderRefund, Refund, RefundReason, RefundStatus
-from .table import metadata, payments
+from .tables import refunds
 
 KEYS_FORGOTTEN_AFTER: Final = timedelta(hours=24)
 """After this the provider would take a key that it knew for a new one, and give the money back a second time."""
@@ -46,37 +25,12 @@ KEYS_FORGOTTEN_AFTER: Final = timedelta(hours=24)
 NO_ANSWER: Final = "no_answer_for_a_day"
 FAILED_AFTER_DONE: Final = "failed_after_it_was_done"
 
-
-def _enum(of: type[RefundStatus] | type[RefundReason]) -> Enum:
-    return Enum(of, native_enum=False, length=16, values_callable=lambda values: [*values])
-
-
-refunds: Final = Table(
-    "refunds",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("payment_id", Uuid, ForeignKey("payments.id"), nullable=False),
-    Column("amount_minor", BigInteger, nullable=False),
-    Column("reason", _enum(RefundReason), nullable=False),
-    Column("status", _enum(RefundStatus), nullable=False),
-    Column("run_key", Text),
-    Column("run_key_at", DateTime(timezone=True)),
-    Column("provider_reference", Text, unique=True),
-    Column("detail", Text),
-    Column("created_at", DateTime(timezone=True), nullable=False, server_default=text("platform_now()")),
-    Column("concluded_at", DateTime(timezone=True)),
-    Index("refunds_by_payment", "payment_id", "created_at", "id"),
-    Index("refunds_under_review", "created_at", "id", postgresql_where=text("status = 'needs_review'")),
-    Index("refunds_unanswered", "created_at", postgresql_where=text("status = 'reserved'")),
-    Index("refunds_one_for_a_cancel", "payment_id", unique=True, postgresql_where=text("reason = 'order_cancelled'")),
-)
-
 _RESERVED: Final = refunds.c.status == RefundStatus.RESERVED
 _UNDECIDED: Final = refunds.c.status.in_([RefundStatus.RESERVED, RefundStatus.NEEDS_REVIEW])
 
 
 class RefundTable:
-    """The transitions, and reads. A transition that finds another state than it needs changes nothing."""
+    """The transitions. A transition that finds another state than it needs changes nothing."""
 
     async def reserve(self, payment_id: UUID, amount_minor: int, reason: RefundReason, tx: Transaction) -> Refund:
         """A new refund. The caller has the payment's row locked and knows that so much is left of it."""
@@ -196,51 +150,10 @@ class RefundTable:
             concluded_at=func.platform_now(),
         )
 
-    async def under_review(
-        self, after: tuple[datetime, UUID] | None, limit: int, session: AsyncSession
-    ) -> list[tuple[Refund, str]]:
-        """Up to `limit` refunds that need review, each with its currency, the oldest first, after the position."""
-        statement = select(refunds, payments.c.currency).join(payments, refunds.c.payment_id == payments.c.id)
-        statement = statement.where(refunds.c.status == RefundStatus.NEEDS_REVIEW)
-        statement = statement.order_by(refunds.c.created_at, refunds.c.id).limit(limit)
-        if after is not None:
-            statement = statement.where(tuple_(refunds.c.created_at, refunds.c.id) > tuple_(*after))
-        rows = [dict(row) for row in (await session.execute(statement)).mappings()]
-        return [(Refund(**{name: row[name] for name in row if name != "currency"}), row["currency"]) for row in rows]
-
     async def find(self, refund_id: UUID, session: AsyncSession) -> Refund | None:
         """The refund as `session` sees it, unlocked."""
         statement = select(refunds).where(refunds.c.id == refund_id)
         return _one((await session.execute(statement)).mappings().one_or_none())
-
-    async def by_reference(self, references: Sequence[str], session: AsyncSession) -> dict[str, Refund]:
-        """Those that have one of the provider's `references`, by it."""
-        statement = select(refunds).where(refunds.c.provider_reference.in_(references))
-        found = [Refund(**row) for row in (await session.execute(statement)).mappings()]
-        return {refund.provider_reference: refund for refund in found if refund.provider_reference is not None}
-
-    async def waiting(self, session: AsyncSession, *, longer_than: timedelta, at_most: int) -> list[str]:
-        """The intents of the payments whose refunds have waited longest, above `longer_than`, for a final answer."""
-        since = func.min(refunds.c.created_at)
-        statement = (
-            select(payments.c.intent_id)
-            .join(refunds, refunds.c.payment_id == payments.c.id)
-            .where(_RESERVED, refunds.c.created_at < func.platform_now() - longer_than)
-            .group_by(payments.c.intent_id)
-            .order_by(since)
-            .limit(at_most)
-        )
-        return [str(intent_id) for intent_id in (await session.execute(statement)).scalars()]
-
-    async def newest(
-        self, payment_id: UUID, before: tuple[datetime, UUID] | None, limit: int, session: AsyncSession
-    ) -> list[Refund]:
-        """Up to `limit` refunds of a payment, newest first, from before the position (created at, id)."""
-        statement = select(refunds).where(refunds.c.payment_id == payment_id)
-        statement = statement.order_by(refunds.c.created_at.desc(), refunds.c.id.desc()).limit(limit)
-        if before is not None:
-            statement = statement.where(tuple_(refunds.c.created_at, refunds.c.id) < tuple_(*before))
-        return [Refund(**row) for row in (await session.execute(statement)).mappings()]
 
     async def _move(
         self, tx: Transaction, refund_id: UUID, expected: ColumnElement[bool], **values: Any

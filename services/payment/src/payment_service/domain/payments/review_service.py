@@ -22,12 +22,13 @@ from service_platform.database import Database, Transaction
 from .commands import ResolvePayment, ResolveRefund
 from .errors import PaymentNotFound
 from .models import Payment
+from .payment_table import PaymentTable
 from .provider import CardProvider, NeedsReview, ProviderUnavailable
+from .reading import payments_under_review, refunds_by_reference, refunds_under_review
 from .refund_models import ProviderRefund, ProviderRefundStatus, Refund
 from .refund_table import FAILED_AFTER_DONE, RefundTable
 from .review_errors import LedgerAway, LedgerDisagrees, NotUnderReview, UnknownRefund
 from .review_rules import Held, PaymentLedger, RefundLedger, check_payment, check_refund
-from .table import PaymentTable
 from .transitions import Transitions
 from .views import PaymentView, RefundView
 
@@ -91,7 +92,7 @@ class ReviewService:
         taken = False
         if found is not None:
             async with self._database.read() as session:
-                known = (await self._refunds.by_reference([found.reference], session)).get(found.reference)
+                known = (await refunds_by_reference([found.reference], session)).get(found.reference)
             taken = known is not None and known.id != refund.id
         return RefundLedger(refund=refund, payment=payment, asked_at=asked_at, found=found, taken=taken)
 
@@ -115,13 +116,13 @@ class ReviewService:
         self, session: AsyncSession, *, after: tuple[datetime, UUID] | None, limit: int
     ) -> Sequence[PaymentView]:
         """Up to `limit` payments that need review, the oldest first, from after the position."""
-        return [PaymentView.of(payment) for payment in await self._payments.under_review(after, limit, session)]
+        return [PaymentView.of(payment) for payment in await payments_under_review(after, limit, session)]
 
     async def refunds_under_review(
         self, session: AsyncSession, *, after: tuple[datetime, UUID] | None, limit: int
     ) -> Sequence[RefundView]:
         """Up to `limit` refunds that need review, the oldest first, from after the position."""
-        found = await self._refunds.under_review(after, limit, session)
+        found = await refunds_under_review(after, limit, session)
         return [RefundView.of(refund, currency) for refund, currency in found]
 
     async def _held(self, intent_id: str | None) -> Held | None:

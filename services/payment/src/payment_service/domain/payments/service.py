@@ -13,8 +13,8 @@ from .errors import AnswerPending
 from .job_kinds import enqueue_capture_payment
 from .log_events import PaymentsLogEvent
 from .models import Declined, Intent, IntentStatus, NotDecidable, Outcome, Payment, outcome_of
+from .payment_table import PaymentTable
 from .provider import CardDeclined, CardProvider, IntentRequest, NeedsReview
-from .table import PaymentTable
 from .transitions import Transitions, note
 
 _log = get_logger()

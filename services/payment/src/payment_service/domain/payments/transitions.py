@@ -16,9 +16,9 @@ from service_platform.telemetry import get_logger
 from .job_kinds import enqueue_refund_payment
 from .log_events import PaymentsLogEvent
 from .models import Outcome, Payment, PaymentStatus
+from .payment_table import PaymentTable
 from .refund_models import Refund, RefundReason, RefundStatus
 from .refund_table import RefundTable
-from .table import PaymentTable
 
 _log = get_logger()
 

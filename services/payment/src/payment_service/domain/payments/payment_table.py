@@ -1,38 +1,12 @@
-"""The payments table. Every arrow of the state machine is one compare-and-set statement here, and nowhere else.
-
-Bounds of values, and which columns each state needs, are CHECK constraints of the migrations.
-"""
+"""Payments as rows. Every arrow of the state machine is one compare-and-set statement here, and nowhere else."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ColumnElement,
-    DateTime,
-    Enum,
-    Index,
-    MetaData,
-    RowMapping,
-    Table,
-    Text,
-    Uuid,
-    and_,
-    case,
-    func,
-    literal,
-    null,
-    or_,
-    select,
-    text,
-    tuple_,
-    update,
-)
+from sqlalchemy import ColumnElement, RowMapping, and_, case, func, literal, null, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -40,41 +14,9 @@ from service_platform.database import Transaction
 
 from .errors import PaymentNotFound
 from .models import Declined, NotDecidable, Outcome, Payment, PaymentStatus, Settled
+from .tables import payments
 
-metadata: Final = MetaData()
-
-_STATUS: Final = Enum(PaymentStatus, native_enum=False, length=16, values_callable=lambda statuses: [*statuses])
-
-payments: Final = Table(
-    "payments",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("order_id", Uuid, nullable=False, unique=True),
-    Column("status", _STATUS, nullable=False),
-    Column("amount_minor", BigInteger, nullable=False),
-    Column("currency", Text, nullable=False),
-    Column("payment_method", Text, nullable=False),
-    Column("intent_id", Text, unique=True),
-    Column("reason", Text),
-    Column("cancel_requested_at", DateTime(timezone=True)),
-    Column("created_at", DateTime(timezone=True), nullable=False, server_default=text("platform_now()")),
-    Column("concluded_at", DateTime(timezone=True)),
-    Column("refund_reserved_minor", BigInteger, nullable=False, server_default=text("0")),
-    Column("refunded_minor", BigInteger, nullable=False, server_default=text("0")),
-    Column("concluded_as", _STATUS),
-    Column("contested_intent", Text),
-    Column("under_review_since", DateTime(timezone=True)),
-    Column("resolved_at", DateTime(timezone=True)),
-    Index("payments_by_age", "created_at", "id"),
-    Index("payments_under_review", "created_at", "id", postgresql_where=text("status = 'needs_review'")),
-    Index(
-        "payments_open",
-        "created_at",
-        postgresql_where=text("status IN ('created', 'processing', 'confirming')"),
-    ),
-)
-
-_OPEN: Final = payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING, PaymentStatus.CONFIRMING])
+OPEN: Final = payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING, PaymentStatus.CONFIRMING])
 _CONCLUDED: Final = frozenset({PaymentStatus.SETTLED, PaymentStatus.DECLINED, PaymentStatus.CANCELLED})
 _NEVER_CONFIRMED: Final = or_(
     payments.c.status.in_([PaymentStatus.CREATED, PaymentStatus.PROCESSING]),
@@ -91,7 +33,7 @@ _NO_CURRENCY: Final = "XXX"
 
 
 class PaymentTable:
-    """The transitions, and reads. A transition that finds another state than it needs changes nothing."""
+    """The transitions. A transition that finds another state than it needs changes nothing."""
 
     async def insert(
         self,
@@ -292,7 +234,7 @@ class PaymentTable:
         """created | processing | confirming → needs_review for those that have been open longer than `open_for`."""
         statement = (
             update(payments)
-            .where(_OPEN, payments.c.created_at < func.platform_now() - open_for)
+            .where(OPEN, payments.c.created_at < func.platform_now() - open_for)
             .values(**_under_review(reason))
             .returning(payments)
         )
@@ -303,50 +245,10 @@ class PaymentTable:
         statement = select(payments).where(payments.c.id == payment_id).with_for_update()
         return _one((await tx.session.execute(statement)).mappings().one_or_none())
 
-    async def of_intents(
-        self, intent_ids: Collection[str], payment_ids: Collection[UUID], session: AsyncSession
-    ) -> list[Payment]:
-        """The payments that have stored one of the intents, or have one of the ids."""
-        known = or_(payments.c.intent_id.in_(intent_ids), payments.c.id.in_(payment_ids))
-        return [Payment(**row) for row in (await session.execute(select(payments).where(known))).mappings()]
-
-    async def to_look_at(self, session: AsyncSession, *, open_for: timedelta, at_most: int) -> list[str]:
-        """The stored intents of the oldest payments that have been open for longer than `open_for`, or need review
-        without ever having been concluded.
-        """
-        overdue = _OPEN & (payments.c.created_at < func.platform_now() - open_for)
-        reviewed = (payments.c.status == PaymentStatus.NEEDS_REVIEW) & payments.c.concluded_at.is_(None)
-        statement = select(payments.c.intent_id).where(payments.c.intent_id.is_not(None), or_(overdue, reviewed))
-        rows = await session.execute(statement.order_by(payments.c.created_at).limit(at_most))
-        return [str(intent_id) for intent_id in rows.scalars()]
-
-    async def stored_between(self, session: AsyncSession, *, since: datetime, until: datetime) -> list[str]:
-        """The stored intents of the payments that were made in that time."""
-        made = payments.c.created_at.between(since, until)
-        rows = await session.execute(select(payments.c.intent_id).where(made, payments.c.intent_id.is_not(None)))
-        return [str(intent_id) for intent_id in rows.scalars()]
-
     async def find(self, payment_id: UUID, session: AsyncSession) -> Payment | None:
         """The payment as `session` sees it, unlocked."""
         statement = select(payments).where(payments.c.id == payment_id)
         return _one((await session.execute(statement)).mappings().one_or_none())
-
-    async def under_review(
-        self, after: tuple[datetime, UUID] | None, limit: int, session: AsyncSession
-    ) -> list[Payment]:
-        """Up to `limit` payments that need review, the oldest first, from after the position (created at, id)."""
-        statement = select(payments).where(payments.c.status == PaymentStatus.NEEDS_REVIEW)
-        statement = statement.order_by(payments.c.created_at, payments.c.id).limit(limit)
-        if after is not None:
-            statement = statement.where(tuple_(payments.c.created_at, payments.c.id) > tuple_(*after))
-        return [Payment(**row) for row in (await session.execute(statement)).mappings()]
-
-    async def newest(self, before: tuple[datetime, UUID] | None, limit: int, session: AsyncSession) -> list[Payment]:
-        """Up to `limit` payments, newest first, from before the position (created at, id)."""
-        statement = select(payments).order_by(payments.c.created_at.desc(), payments.c.id.desc()).limit(limit)
-        if before is not None:
-            statement = statement.where(tuple_(payments.c.created_at, payments.c.id) < tuple_(*before))
-        return [Payment(**row) for row in (await session.execute(statement)).mappings()]
 
     async def _move(
         self, tx: Transaction, payment_id: UUID, expected: ColumnElement[bool], **values: Any
