@@ -61,10 +61,11 @@ test: lint types contracts-check ## All checks: lint, types, contracts, unit tes
 	@$(PYTHON) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --durations=20 --durations-min=5
 
 .PHONY: lint
-lint: setup ## Check style, formatting, what deploys the suite, and the rules of the architecture
+lint: setup ## Check style, formatting, what deploys the suite, CI, and the rules of the architecture
 	@$(PYTHON) -m ruff check .
 	@$(PYTHON) -m ruff format --check .
 	@$(PYTHON) -m deploy_lint
+	@.venv/bin/zizmor --offline --quiet --persona pedantic .github
 	@$(PYTHON) -m architecture
 	@.venv/bin/lint-imports infra/architecture/imports.toml --no-logo --no-cache
 
@@ -115,15 +116,15 @@ stack: setup ## Write what Docker Swarm deploys (infra/stack/README.md); with a 
 	@$(PYTHON) -m stack $(if $(SITE),--site $(SITE))
 
 .PHONY: lock
-lock: setup ## Resolve all dependencies anew into requirements.lock
-	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+lock: setup ## Resolve all dependencies anew into requirements.lock (UPGRADE=1: to their newest versions)
+	@.venv/bin/uv pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --no-emit-package fencepost-platform --custom-compile-command "make lock" \
 	    --group pyproject.toml:dev pyproject.toml platform/pyproject.toml services/*/pyproject.toml \
 	    --output-file requirements.lock
 
 .PHONY: lock-peers
-lock-peers: setup ## Resolve the bench's public peers anew into their locks
-	@.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+lock-peers: setup ## Resolve the bench's public peers anew into their locks (UPGRADE=1 as for lock)
+	@.venv/bin/uv pip compile $(if $(UPGRADE),--upgrade) --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	    --custom-compile-command "make lock-peers" infra/bench/peers.in --output-file infra/bench/peers.lock
 	@$(PYTHON) -m bench lock-debezium
 

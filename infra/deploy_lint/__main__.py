@@ -12,7 +12,7 @@ from rules import finish
 from stack import Lock, render_stack
 from stack.render import LOCK
 
-from . import compose_breaches, dockerfile_breaches, settings_breaches, source_breaches, stack_breaches
+from . import ci_breaches, compose_breaches, dockerfile_breaches, settings_breaches, source_breaches, stack_breaches
 
 
 def main() -> None:
@@ -25,6 +25,7 @@ def main() -> None:
         *dockerfile_breaches(dockerfiles),
         *stack_breaches(render_stack(lock), lock),
         *source_breaches(),
+        *ci_breaches(),
         *settings_breaches([OrderSettings, PaymentSettings, BillingSettings]),
     ]
     finish(breaches, about="deploying")

@@ -18,13 +18,14 @@ from .render import INGRESS, LOCK, OVERLAY, as_text, first_part, render_stack
 def main(
     *,
     site: Annotated[list[Path] | None, typer.Option(help="An overlay of your own, laid over the project's.")] = None,
+    lock: Annotated[Path, typer.Option(help="Where the own images are.")] = LOCK,
     into: Annotated[Path, typer.Option(help="The folder to write.")] = ROOT / ".fencepost" / "stack",
 ) -> None:
     """Write stack.yaml, its first part and the ingress's configuration into a folder to take to a manager node."""
     with mending():
-        lock = Lock.read(LOCK)
-        lock.check_published()
-        stack = render_stack(lock, overlays=(OVERLAY, *(site or [])))
+        images = Lock.read(lock)
+        images.check_published()
+        stack = render_stack(images, overlays=(OVERLAY, *(site or [])))
         into.mkdir(parents=True, exist_ok=True)
         shutil.copy(INGRESS, into / INGRESS.name)
         for name, part in (("first.yaml", first_part(stack)), ("stack.yaml", stack)):

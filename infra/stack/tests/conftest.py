@@ -32,4 +32,4 @@ def filled_in() -> dict[str, str]:
     """The example with an answer wherever it asks for one."""
     lines = (HERE / "settings.env.example").read_text().splitlines()
     given = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    return {name: value or ANSWERS.get(name, "") for name, value in given.items()}
+    return {name: value.strip('"') or ANSWERS.get(name, "") for name, value in given.items()}

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tenacity import retry, stop_after_delay, wait_fixed
@@ -107,6 +108,12 @@ def ingress(apis: dict[str, Api], tmp_path_factory: pytest.TempPathFactory) -> I
     finally:
         ingress.process.terminate()
         ingress.process.wait(10)
+
+
+def test_the_caddy_that_is_tried_is_the_one_that_is_deployed(stack: dict[str, Any]) -> None:
+    """One is locked by `make lock`, the other pinned in the overlay: who raises one raises both."""
+    version = subprocess.run([str(CADDY), "version"], capture_output=True, text=True, check=True).stdout.split()[0]
+    assert stack["services"]["ingress"]["image"].startswith(f"caddy:{version.removeprefix('v')}-alpine@")
 
 
 def public_paths(service: str) -> list[str]:
