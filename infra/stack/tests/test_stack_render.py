@@ -133,7 +133,7 @@ def lock_of(folder: Path, *, unpublished: Sequence[str] = ()) -> Path:
 
 def test_images_that_nobody_has_published_are_told_by_name(tmp_path: Path) -> None:
     lock = lock_of(tmp_path, unpublished=["fencepost/db", "fencepost/edges"])
-    with pytest.raises(StackError, match="no digest yet for fencepost/db, fencepost/edges$") as refused:
+    with pytest.raises(StackError, match=r"no digest yet for fencepost/db, fencepost/edges$") as refused:
         Lock.read(lock).check_published()
     assert "images.yaml" in refused.value.mend
 
