@@ -37,7 +37,7 @@ logs: setup ## Follow logs: S=order-relay, or S=order for all of a service, or n
 clean: setup ## Stop everything and delete data, logs and secrets, also of the tests' stacks
 	@$(SUITE) clean
 	@$(NATIVE) clean --stack test
-	@for state in .fencepost/platform-test* .fencepost/chaos*; do [ ! -d $$state ] || $(NATIVE) clean --state $$state; done
+	@for state in .fencepost/test-* .fencepost/platform-test* .fencepost/chaos*; do [ ! -d $$state ] || $(NATIVE) clean --state $$state; done
 	@$(NATIVE) clean --state .fencepost/bench/stack --port-base 26000
 
 .PHONY: dev
@@ -58,7 +58,7 @@ replay: setup ## Play the real purchases through the API and reconcile: all, or 
 
 .PHONY: test
 test: lint types contracts-check ## All checks: lint, types, contracts, unit tests, scenarios on a stack of their own
-	@$(PYTHON) -m pytest -n 3 --dist loadscope --no-loadscope-reorder --durations=20 --durations-min=5
+	@$(PYTHON) -m pytest -n 4 --dist loadscope --no-loadscope-reorder --durations=20 --durations-min=5
 
 .PHONY: lint
 lint: setup ## Check style, formatting, what deploys the suite, CI, and the rules of the architecture

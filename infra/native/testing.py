@@ -32,7 +32,8 @@ def shared_servers(config: pytest.Config) -> Stack:
     gone.
     """
     if _RUNNING not in config.stash:
-        stack = _stack(os.environ.get("PYTEST_XDIST_WORKER", ""))
+        state, ports = of_this_worker(_STATE, _PORT_BASE)
+        stack = Stack(state, ports, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
         if not KEEP_STACK:
             stack.clean()
             config.add_cleanup(stack.down)
@@ -51,8 +52,9 @@ def program_or_skip(tool: GoTool) -> Path:
         pytest.skip(f"{missing}: install Go to run this")
 
 
-def _stack(worker: str) -> Stack:
-    """That of a worker (`gw0`, `gw1` and so on); of the whole run when there are none."""
-    state = _STATE.with_name(f"{_STATE.name}-{worker}") if worker else _STATE
-    ports = _PORT_BASE + _PORTS_A_WORKER * int(worker.removeprefix("gw") or 0)
-    return Stack(state, ports, port_setting="FENCEPOST_PLATFORM_TEST_PORTS")
+def of_this_worker(state: Path, port_base: int) -> tuple[Path, int]:
+    """The folder and ports of a stack in a run of several workers (`gw0`, `gw1` and so on); unchanged in one of none."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None:
+        return state, port_base
+    return state.with_name(f"{state.name}-{worker}"), port_base + _PORTS_A_WORKER * int(worker.removeprefix("gw"))

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import asyncpg
 import pytest
+from probing import eventually
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -183,6 +184,25 @@ async def test_a_cancelled_transaction_is_rolled_back_at_once(one: Database, own
         async with one.transaction() as tx:
             await (await tx.driver()).execute("INSERT INTO thing VALUES ('next')")
     assert await written(owner) == 2
+
+
+async def test_a_process_that_is_gone_in_mid_statement_holds_no_lock(one: Database, root: Owner, owner: Owner) -> None:
+    async def vanish() -> None:
+        async with one.transaction() as tx:
+            driver = await tx.driver()
+            await driver.execute(_WRITE)
+            async with asyncio.TaskGroup() as both:
+                both.create_task(driver.execute(_SLEEP))
+                await eventually(
+                    lambda: root.fetchval("SELECT count(*) FROM pg_stat_activity WHERE query = $1", _SLEEP),
+                    what="the server is at it",
+                )
+                driver._transport.abort()  # what a kill -9 leaves: a closed socket, and no cancel
+
+    with pytest.raises(ExceptionGroup):
+        await vanish()
+    async with asyncio.timeout(20):
+        await owner.execute(_WRITE)
 
 
 async def test_a_connection_that_its_server_has_ended_is_replaced(one: Database, root: Owner, owner: Owner) -> None:

@@ -1,4 +1,4 @@
-"""The scenarios' own stack: its ports, its folder, and never the one that `make up` runs.
+"""The scenarios' own stack: its ports, its folder, and never the one that `make up` runs. One for each worker.
 
 FENCEPOST_KEEP_STACK=1 leaves it running for the next run, which then begins where this one ended.
 """
@@ -12,7 +12,7 @@ import pytest
 
 from native.settings import StackSettings
 from native.stack import Stack
-from native.testing import KEEP_STACK
+from native.testing import KEEP_STACK, of_this_worker
 from world.patterns import ROOT
 from world.timeline import Timelines
 from world.world import World, have_all_up, open_world
@@ -30,13 +30,8 @@ QUICK = {
 def stack() -> Iterator[Stack]:
     """The whole suite, started from nothing once for all scenarios, ended after them."""
     settings = StackSettings(service_settings=QUICK)
-    stack = Stack(
-        ROOT / ".fencepost" / "test",
-        settings.test_port_base,
-        settings=settings,
-        port_setting="FENCEPOST_TEST_PORT_BASE",
-        say=print,
-    )
+    state, ports = of_this_worker(ROOT / ".fencepost" / "test", settings.test_port_base)
+    stack = Stack(state, ports, settings=settings, port_setting="FENCEPOST_TEST_PORT_BASE", say=print)
     if not KEEP_STACK:
         stack.clean()
     stack.up()

@@ -15,8 +15,10 @@ from world.patterns import declared_by
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
 STACK_FIXTURES = {"stack", "service_databases"}
-SCENARIOS = "tests/scenarios/"  # all on one stack of the whole suite
+SCENARIOS = "tests/scenarios/"
+EVENT_BUS_SCENARIOS = "tests/scenarios/test_event_bus"
 OWN_SERVERS = ("platform/", "services/", "tests/http/")  # each worker has its own servers for these (`native.testing`)
+LONG = (SCENARIOS, "tests/chaos/", "services/payment/tests/test_crash_points.py")
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -93,19 +95,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def group_of(nodeid: str) -> str:
     """The tests that one worker runs after each other.
 
-    The scenarios share one stack, and elsewhere the files of a folder share ports. Where each worker has servers of its
-    own, files are given out one by one, so that no worker is idle at the end.
+    The scenarios need a stack of the whole suite, and are two halves on one each. Elsewhere the files of a folder share
+    ports. Where each worker has servers of its own, files are given out one by one, and the tests of a long file too, so
+    that no worker is idle at the end.
     """
     if nodeid.startswith(SCENARIOS):
-        return SCENARIOS
+        return EVENT_BUS_SCENARIOS if nodeid.startswith(EVENT_BUS_SCENARIOS) else SCENARIOS
     if nodeid.startswith(OWN_SERVERS):
-        return nodeid.partition("::")[0]
+        return nodeid if nodeid.startswith(LONG) else nodeid.partition("::")[0]
     return "/".join(nodeid.split("/")[:2])
 
 
 def _turn(item: pytest.Item) -> int:
     """What takes longest begins first, so that it is not what the other workers wait for at the end."""
-    return 0 if item.nodeid.startswith(SCENARIOS) else 1 if item.nodeid.startswith(OWN_SERVERS) else 2
+    return 0 if item.nodeid.startswith(LONG) else 1 if item.nodeid.startswith(OWN_SERVERS) else 2
 
 
 @pytest.hookimpl(optionalhook=True)

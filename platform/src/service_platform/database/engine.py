@@ -17,13 +17,15 @@ from .pool import ConnectionPool
 from .transaction import Claim, Transaction, transaction_is_open
 
 # A process that is stopped or cut off in mid-transaction holds its locks until the server ends the transaction. Who
-# waits for a lock waits longer than that, so that one stalled process costs the others time and no error.
+# waits for a lock waits longer than that, so that one stalled process costs the others time and no error. One that is
+# gone is found out sooner, also in the middle of a statement, which the server would otherwise finish for nobody.
 #
 # Whoever decides under a lock reads by a statement after it, and must see what the lock's last holder committed.
 _LIMITS = {
     "default_transaction_isolation": "read committed",
     "idle_in_transaction_session_timeout": "10s",
     "lock_timeout": "15s",
+    "client_connection_check_interval": "2s",
 }
 
 CommitObserver = Callable[[Transaction], None]
