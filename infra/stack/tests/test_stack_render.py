@@ -184,3 +184,13 @@ def test_postgres_gets_its_key_as_its_own_user_reads_it_alone(stack: dict[str, A
     """The server does not start on a key that others may read; its image runs it as user 999."""
     keys = [secret for secret in stack["services"]["postgres"]["secrets"] if isinstance(secret, dict)]
     assert keys == [{"source": "postgres.key", "target": "postgres.key", "uid": "999", "gid": "999", "mode": 0o400}]
+
+
+def test_what_compose_tells_postgres_and_redis_is_told_in_the_stack_too(stack: dict[str, Any]) -> None:
+    """The overlay says their commands anew: what is added to docker-compose.yaml later must not be missing there."""
+    settings = re.compile(r"-c \"?(\w+)=")
+    of_compose = settings.findall(COMPOSE["services"]["postgres"]["command"])
+    assert of_compose
+    assert set(of_compose) <= set(settings.findall(stack["services"]["postgres"]["command"]))
+    directives = {line.split()[0] for line in COMPOSE["services"]["redis"]["command"][2].splitlines()}
+    assert directives <= {line.split()[0] for line in stack["services"]["redis"]["command"][2].splitlines()}
