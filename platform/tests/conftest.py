@@ -17,6 +17,8 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from bus_lab import make_topics
 from confluent_kafka.admin import AdminClient
+from consuming_lab import make_effects
+from ledger_lab import Deliveries
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -113,6 +115,20 @@ async def root(
     connection = await connect(replace(superuser, name=app_address.name))
     yield connection
     await connection.close(timeout=2)
+
+
+@pytest.fixture
+async def effect_table(owner: asyncpg.Connection[asyncpg.Record]) -> None:
+    """Where the consumers of a test leave their effects."""
+    await make_effects(owner)
+
+
+@pytest.fixture
+async def shop(database: Database, owner: asyncpg.Connection[asyncpg.Record]) -> Deliveries:
+    """A service that events are delivered to without a broker."""
+    shop = Deliveries(database, owner)
+    await shop.make_effects()
+    return shop
 
 
 async def connect(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:

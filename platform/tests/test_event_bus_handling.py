@@ -11,18 +11,10 @@ from bus_lab import event_class
 from consuming_lab import Handler, consuming
 from ledger_lab import Deliveries, Owner, incoming
 
-from service_platform.database import Database
 from service_platform.event_bus import Delivery
 from service_platform.event_bus.handling import Abandoned, Handling, persistently
 from service_platform.event_bus.headers import Envelope
 from service_platform.inbox import InboxClaim, IncomingEvent, KeyBlocked
-
-
-@pytest.fixture
-async def shop(database: Database, owner: Owner) -> Deliveries:
-    shop = Deliveries(database, owner)
-    await shop.make_effects()
-    return shop
 
 
 async def handle(shop: Deliveries, event: IncomingEvent, handler: Handler) -> None:

@@ -9,16 +9,13 @@ from typing import Any
 import pytest
 from bus_lab import event_class
 from confluent_kafka import Producer
-from consuming_lab import Owner, committed, consuming, effects_of, make_effects, publish, running, write_effect
+from consuming_lab import Owner, committed, consuming, effects_of, publish, running, write_effect
 from probing import eventually
 
 from service_platform.database import Database
 from service_platform.event_bus import Delivery
 
-
-@pytest.fixture(autouse=True)
-async def effects(owner: Owner) -> None:
-    await make_effects(owner)
+pytestmark = pytest.mark.usefixtures("effect_table")
 
 
 class Gate:

@@ -23,13 +23,6 @@ from service_platform.inbox import (
 OFFICE = DeadLetterOffice(SERVICE)
 
 
-@pytest.fixture
-async def shop(database: Database, owner: Owner) -> Deliveries:
-    shop = Deliveries(database, owner)
-    await shop.make_effects()
-    return shop
-
-
 async def bury(shop: Deliveries, event: IncomingEvent, *, hold: bool = False) -> UUID:
     assert await shop.fail(event, allowed=1, hold=hold) == "buried"
     letter: UUID = await shop.owner.fetchval("SELECT id FROM dead_letter WHERE event_id = $1", event.event_id)

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from ledger_lab import Deliveries, Owner, incoming
+from ledger_lab import Deliveries, incoming
 from structlog.testing import capture_logs
 
 from service_platform.database import Database
@@ -37,13 +37,6 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def _quiet() -> Iterator[None]:
     with capture_logs():
         yield
-
-
-@pytest.fixture
-async def shop(database: Database, owner: Owner) -> Deliveries:
-    shop = Deliveries(database, owner)
-    await shop.make_effects()
-    return shop
 
 
 @pytest.fixture
