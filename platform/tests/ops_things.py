@@ -9,7 +9,6 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from sqlalchemy import text
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.errors import Conflict, NotFound
 from service_platform.messages import Catalogue
@@ -98,8 +97,9 @@ class CloseThings(BulkInput):
     name: Annotated[str | None, Field(max_length=50, description="Only of this name", examples=["kettle"])] = None
 
 
-async def _list(given: ListThings, page: PageRequest, session: AsyncSession) -> Sequence[Thing]:
-    rows = await session.execute(
+async def _list(given: ListThings, page: PageRequest, context: ActionContext) -> Sequence[Thing]:
+    at, last = page.after or (None, None)
+    rows = await context.session.execute(
         text(
             """
             SELECT * FROM thing WHERE (CAST(:name AS text) IS NULL OR name = :name)
@@ -109,8 +109,8 @@ async def _list(given: ListThings, page: PageRequest, session: AsyncSession) -> 
         ),
         {
             "name": given.name,
-            "at": page.after and page.after.at,
-            "id": page.after and page.after.id,
+            "at": at,
+            "id": last,
             "rows": page.rows_to_read,
         },
     )
@@ -145,8 +145,8 @@ async def _spoil(given: ActionInput, context: ActionContext) -> Thing:
     return Thing.model_validate(changed.first())
 
 
-async def _open_ones(given: CloseThings, rows: int, session: AsyncSession) -> Sequence[Thing]:
-    found = await session.execute(
+async def _open_ones(given: CloseThings, rows: int, context: ActionContext) -> Sequence[Thing]:
+    found = await context.session.execute(
         text(
             """
             SELECT * FROM thing WHERE reason IS NULL AND (CAST(:name AS text) IS NULL OR name = :name)

@@ -67,8 +67,7 @@ async def test_a_walk_meets_every_order_once_whatever_is_placed_meanwhile(
     cursor: str | None = None
     for turn in range(100):
         wanted = PageRequest(limit, decode_cursor(cursor) if cursor else None)
-        before = (wanted.after.at, wanted.after.id) if wanted.after else None
-        rows = await queries.newest(customer_id=customer, before=before, limit=wanted.rows_to_read)
+        rows = await queries.newest(customer_id=customer, before=wanted.after, limit=wanted.rows_to_read)
         page = Page[Any].of(rows, wanted, item=lambda row: row, position=lambda row: Position(row.placed_at, row.id))
         assert len(page.items) <= limit
         met += [(row.placed_at, row.id) for row in page.items]

@@ -26,8 +26,6 @@ from .errors import DeadLetterNameless, DeadLetterNotFound, DeadLetterResolved
 from .letter_rows import DeadLetterRecord, DeadLetterRow, PendingRetryRow
 from .operation_messages import MESSAGES
 
-_LAST_POSITION = 2**63 - 1
-
 _Event = Annotated[str | None, Field(max_length=200, description="Only this event", examples=["order.placed"])]
 _Consumer = Annotated[
     str | None, Field(max_length=200, description="Only this consumer's", examples=["payment.open-payment"])
@@ -118,9 +116,9 @@ class DeadLetterDecision(BaseModel):
     decision: Annotated[Literal["requeued", "handled", "discarded"], Field(examples=["requeued"])]
 
 
-async def _list(given: ListDeadLetters, page: PageRequest, session: AsyncSession) -> Sequence[DeadLetterRow]:
+async def _list(given: ListDeadLetters, page: PageRequest, context: ActionContext) -> Sequence[DeadLetterRow]:
     after = page.after.id if page.after is not None else None
-    return await given.find(session, limit=page.rows_to_read, state=given.state, after=after)
+    return await given.find(context.session, limit=page.rows_to_read, state=given.state, after=after)
 
 
 async def _show(given: OneDeadLetter, context: ActionContext) -> DeadLetterRecord:
@@ -140,17 +138,17 @@ async def _discard(given: DiscardDeadLetter, context: ActionContext) -> DeadLett
     return DeadLetterDecision(id=given.id, decision="discarded")
 
 
-async def _requeueable(given: RequeueDeadLetters, rows: int, session: AsyncSession) -> Sequence[DeadLetterRow]:
-    return await given.find(session, limit=rows, only_named=True)
+async def _requeueable(given: RequeueDeadLetters, rows: int, context: ActionContext) -> Sequence[DeadLetterRow]:
+    return await given.find(context.session, limit=rows, only_named=True)
 
 
-async def _list_retries(given: ListRetries, page: PageRequest, session: AsyncSession) -> Sequence[PendingRetryRow]:
+async def _list_retries(given: ListRetries, page: PageRequest, context: ActionContext) -> Sequence[PendingRetryRow]:
     retries = await pending_retries(
-        session,
+        context.session,
         event_name=given.event,
         consumer=given.consumer,
         key=given.key,
-        after=min(page.after.id.int, _LAST_POSITION) if page.after is not None else 0,
+        after=page.after.number if page.after is not None else 0,
         limit=page.rows_to_read,
     )
     return [PendingRetryRow.of(retry) for retry in retries]
@@ -214,6 +212,6 @@ LIST_RETRIES: Final = listing(
     input=ListRetries,
     result=Page[PendingRetryRow],
     find=_list_retries,
-    position=lambda row: Position(row.created_at, UUID(int=row.position)),
+    position=lambda row: Position.numbered(row.created_at, row.position),
     columns=("position", "due_at", "event_name", "consumer", "key", "is_head", "held_at", "attempts", "error"),
 )

@@ -139,7 +139,7 @@ async def jobs(
 
     `key` is a part of the key; `error` a part of the last error's or the review reason's text, in any case.
     """
-    at, last = (after.at, after.id) if after is not None else (None, None)
+    at, last = after or (None, None)
     values = {"status": status, "kind": kind, "key": key, "error": error, "at": at, "id": last, "rows": rows}
     return [JobRow.model_validate(row) for row in await session.execute(_JOBS, values)]
 

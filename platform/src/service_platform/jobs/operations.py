@@ -7,7 +7,6 @@ from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.ops import Action, ActionContext, ActionInput, BulkInput, BulkResult, ListInput, bulk, listing
 from service_platform.pagination import Page, PageRequest, Position
@@ -90,9 +89,9 @@ async def _backlog(_given: ActionInput, context: ActionContext) -> Page[JobBackl
     return Page[JobBacklog](items=list(await job_backlog(context.session)), next_cursor=None)
 
 
-async def _list(given: ListJobs, page: PageRequest, session: AsyncSession) -> Sequence[JobRow]:
+async def _list(given: ListJobs, page: PageRequest, context: ActionContext) -> Sequence[JobRow]:
     return await jobs(
-        session,
+        context.session,
         status=given.status,
         kind=given.kind,
         key=given.key,
@@ -114,8 +113,10 @@ async def _retry(given: OneJob, context: ActionContext) -> JobDecision:
     return JobDecision(id=given.id, decision="retried")
 
 
-async def _retryable(given: RetryJobs, rows: int, session: AsyncSession) -> Sequence[JobRow]:
-    return await jobs(session, status=given.status, kind=given.kind, key=given.key, error=given.error, rows=rows)
+async def _retryable(given: RetryJobs, rows: int, context: ActionContext) -> Sequence[JobRow]:
+    return await jobs(
+        context.session, status=given.status, kind=given.kind, key=given.key, error=given.error, rows=rows
+    )
 
 
 async def _cancel(given: CancelJob, context: ActionContext) -> JobDecision:

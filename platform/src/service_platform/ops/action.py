@@ -144,7 +144,7 @@ def listing(
     messages: Catalogue,
     input: type[ListInputT],  # noqa: A002 - the field's name
     result: type[Page[RowT]],
-    find: Callable[[ListInputT, PageRequest, AsyncSession], Awaitable[Sequence[RowT]]],
+    find: Callable[[ListInputT, PageRequest, ActionContext], Awaitable[Sequence[RowT]]],
     position: Callable[[RowT], Position],
     columns: tuple[str, ...] = (),
 ) -> Action[ListInputT, Page[RowT]]:
@@ -152,6 +152,6 @@ def listing(
 
     async def run(given: ListInputT, context: ActionContext) -> Page[RowT]:
         wanted = given.page()
-        return result.of(await find(given, wanted, context.session), wanted, item=lambda row: row, position=position)
+        return result.of(await find(given, wanted, context), wanted, item=lambda row: row, position=position)
 
     return Action(name=name, messages=messages, input=input, result=result, changes=False, run=run, columns=columns)

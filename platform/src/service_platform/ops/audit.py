@@ -96,14 +96,15 @@ async def audit_entries(
     outcome: Outcome | None = None,
 ) -> Sequence[AuditEntry]:
     """The newest calls, after the page's position: up to `rows_to_read` of them."""
+    at, last = page.after or (None, None)
     rows = await session.execute(
         _NEWEST,
         {
             "actor": actor,
             "action": action,
             "outcome": outcome,
-            "at": page.after.at if page.after is not None else None,
-            "id": page.after.id if page.after is not None else None,
+            "at": at,
+            "id": last,
             "rows": page.rows_to_read,
         },
     )

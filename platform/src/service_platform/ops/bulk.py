@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.messages import Catalogue
 
@@ -69,7 +68,7 @@ def bulk(
     messages: Catalogue,
     input: type[BulkInputT],  # noqa: A002 - the field's name
     result: type[BulkResult[RowT]],
-    find: Callable[[BulkInputT, int, AsyncSession], Awaitable[Sequence[RowT]]],
+    find: Callable[[BulkInputT, int, ActionContext], Awaitable[Sequence[RowT]]],
     each: Action[Any, Any],
     each_input: Callable[[RowT], ActionInput],
     columns: tuple[str, ...] = (),
@@ -79,7 +78,7 @@ def bulk(
     item = BulkItem[Any]
 
     async def run(given: BulkInputT, context: ActionContext) -> BulkResult[RowT]:
-        rows = await find(given, given.limit + 1, context.session)
+        rows = await find(given, given.limit + 1, context)
         found = [item(fate="found", row=row) for row in rows[: given.limit]]
         return result(applied=False, more=len(rows) > given.limit, items=found)
 

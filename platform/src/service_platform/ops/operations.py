@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 from pydantic import Field
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.messages import Catalogue
 from service_platform.pagination import Page, PageRequest, Position
 
-from .action import ListInput, listing
+from .action import ActionContext, ListInput, listing
 from .audit import AuditEntry, Outcome, audit_entries
 
 MESSAGES: Final = Catalogue(
@@ -44,8 +43,8 @@ class ListAudit(ListInput):
     ] = None
 
 
-async def _find(given: ListAudit, page: PageRequest, session: AsyncSession) -> Sequence[AuditEntry]:
-    return await audit_entries(session, page, actor=given.by, action=given.action, outcome=given.outcome)
+async def _find(given: ListAudit, page: PageRequest, context: ActionContext) -> Sequence[AuditEntry]:
+    return await audit_entries(context.session, page, actor=given.by, action=given.action, outcome=given.outcome)
 
 
 LIST_AUDIT: Final = listing(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Annotated, Final, Literal
-from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from service_platform.ops import Action, ActionContext, ActionInput, ListInput, listing
 from service_platform.pagination import Page, PageRequest, Position
@@ -50,13 +48,13 @@ async def _backlog(_given: ActionInput, context: ActionContext) -> Page[Backlog]
     return Page[Backlog](items=list(await backlog(context.session)), next_cursor=None)
 
 
-async def _blocked(_given: ListInput, page: PageRequest, session: AsyncSession) -> Sequence[BlockedKey]:
-    after = min(page.after.id.int, _LAST_POSITION) if page.after is not None else 0
-    return await blocked_keys(session, after=after, limit=page.rows_to_read)
+async def _blocked(_given: ListInput, page: PageRequest, context: ActionContext) -> Sequence[BlockedKey]:
+    after = page.after.number if page.after is not None else 0
+    return await blocked_keys(context.session, after=after, limit=page.rows_to_read)
 
 
-async def _parked(_given: ListInput, page: PageRequest, session: AsyncSession) -> Sequence[ParkedRow]:
-    return await parked_rows(session, page)
+async def _parked(_given: ListInput, page: PageRequest, context: ActionContext) -> Sequence[ParkedRow]:
+    return await parked_rows(context.session, page)
 
 
 async def _release(given: OneParkedMessage, context: ActionContext) -> ParkedDecision:
@@ -83,7 +81,7 @@ LIST_BLOCKED_KEYS: Final = listing(
     input=ListInput,
     result=Page[BlockedKey],
     find=_blocked,
-    position=lambda row: Position(row.since, UUID(int=row.position)),
+    position=lambda row: Position.numbered(row.since, row.position),
 )
 LIST_PARKED_MESSAGES: Final = listing(
     name="parked list",

@@ -72,15 +72,8 @@ class ParkedRow(BaseModel):
 
 async def parked_rows(session: AsyncSession, page: PageRequest) -> Sequence[ParkedRow]:
     """Parked messages, those parked last first: up to `page.rows_to_read`, left at (`parked_at`, `message_id`)."""
-    after = page.after
-    rows = await session.execute(
-        _PARKED,
-        {
-            "at": after.at if after is not None else None,
-            "id": after.id if after is not None else None,
-            "rows": page.rows_to_read,
-        },
-    )
+    at, last = page.after or (None, None)
+    rows = await session.execute(_PARKED, {"at": at, "id": last, "rows": page.rows_to_read})
     return [ParkedRow.model_validate(row) for row in rows]
 
 

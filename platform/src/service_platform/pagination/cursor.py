@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple, Self
 from uuid import UUID
 
 from service_platform.errors import Invalid
@@ -16,6 +15,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VERSION = b"\x01"
 _TIME_BYTES = 8
 _CURSOR_BYTES = len(_VERSION) + _TIME_BYTES + 16
+_LARGEST_NUMBER = 2**63 - 1
 _LATEST = (datetime(9999, 12, 31, tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 
 MESSAGES: Final = Catalogue(
@@ -36,12 +36,21 @@ class CursorInvalid(Invalid, messages=MESSAGES):
     slug = "cursor-invalid"
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Position:
+class Position(NamedTuple):
     """Where a list was left: the time and the id of its last row. Lists are ordered by (time, id), newest first."""
 
     at: datetime
     id: UUID
+
+    @classmethod
+    def numbered(cls, at: datetime, number: int) -> Self:
+        """Of a list in the order of a number that the database gave: it stands in the place of the id."""
+        return cls(at, UUID(int=number))
+
+    @property
+    def number(self) -> int:
+        """The number of a `numbered` position, and of any other one a number that a bigint column can hold."""
+        return min(self.id.int, _LARGEST_NUMBER)
 
 
 def encode_cursor(position: Position) -> str:

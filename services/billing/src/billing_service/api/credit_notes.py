@@ -27,8 +27,7 @@ def credit_notes_router(notes: CreditNoteQueries) -> APIRouter:
 
     @router.get("")
     async def list_credit_notes(page: PageWanted, reader: Reader) -> Page[CreditNoteView]:
-        before = (page.after.at, page.after.id) if page.after is not None else None
-        rows = await notes.newest(customer_id=_whose(reader), before=before, limit=page.rows_to_read)
+        rows = await notes.newest(customer_id=_whose(reader), before=page.after, limit=page.rows_to_read)
         return Page[CreditNoteView].of(
             rows, page, item=lambda row: row, position=lambda row: Position(row.issued_at, row.id)
         )

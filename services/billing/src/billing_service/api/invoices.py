@@ -27,8 +27,7 @@ def invoices_router(invoices: InvoiceQueries) -> APIRouter:
 
     @router.get("")
     async def list_invoices(page: PageWanted, reader: Reader) -> Page[InvoiceView]:
-        before = (page.after.at, page.after.id) if page.after is not None else None
-        rows = await invoices.newest(customer_id=_whose(reader), before=before, limit=page.rows_to_read)
+        rows = await invoices.newest(customer_id=_whose(reader), before=page.after, limit=page.rows_to_read)
         return Page[InvoiceView].of(
             rows, page, item=lambda row: row, position=lambda row: Position(row.issued_at, row.id)
         )

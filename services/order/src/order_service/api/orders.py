@@ -64,8 +64,9 @@ def orders_router(service: OrderService, orders: OrderQueries) -> APIRouter:
 
         Ask for the next page with the same filters. A cursor may be kept for as long as one likes.
         """
-        before = (page.after.at, page.after.id) if page.after is not None else None
-        rows = await orders.newest(customer_id=_whose(reader), before=before, limit=page.rows_to_read, wanted=wanted)
+        rows = await orders.newest(
+            customer_id=_whose(reader), before=page.after, limit=page.rows_to_read, wanted=wanted
+        )
         return Page[OrderView].of(
             rows, page, item=lambda row: row, position=lambda row: Position(row.placed_at, row.id)
         )

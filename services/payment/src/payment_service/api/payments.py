@@ -17,8 +17,7 @@ def payments_router(payments: PaymentQueries) -> APIRouter:
 
     @router.get("")
     async def list_payments(page: PageWanted) -> Page[PaymentView]:
-        before = (page.after.at, page.after.id) if page.after is not None else None
-        rows = await payments.newest(before=before, limit=page.rows_to_read)
+        rows = await payments.newest(before=page.after, limit=page.rows_to_read)
         return Page[PaymentView].of(
             rows, page, item=lambda row: row, position=lambda row: Position(row.created_at, row.id)
         )

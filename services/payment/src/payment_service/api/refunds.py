@@ -49,8 +49,7 @@ def refunds_router(service: RefundService, payments: PaymentQueries) -> APIRoute
 
     @router.get("", dependencies=[_READ], responses=problems_of(PaymentNotFound))
     async def list_refunds(payment_id: UUID, page: PageWanted) -> Page[RefundView]:
-        before = (page.after.at, page.after.id) if page.after is not None else None
-        rows = await payments.refunds(payment_id, before=before, limit=page.rows_to_read)
+        rows = await payments.refunds(payment_id, before=page.after, limit=page.rows_to_read)
         return Page[RefundView].of(
             rows, page, item=lambda row: row, position=lambda row: Position(row.created_at, row.id)
         )

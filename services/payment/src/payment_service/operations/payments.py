@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 from uuid import UUID
@@ -21,9 +22,10 @@ from payment_service.domain.payments import (
     PaymentStatus,
     ResolvePayment,
     ReviewService,
+    payments_under_review,
 )
-from service_platform.ops import Action, ActionContext, ActionInput, ListInput
-from service_platform.pagination import Page, Position
+from service_platform.ops import Action, ActionContext, ActionInput, ListInput, listing
+from service_platform.pagination import Page, PageRequest, Position
 
 from .messages import MESSAGES
 
@@ -60,17 +62,9 @@ class ResolvePaymentInput(ActionInput):
     reason: Annotated[str, Field(min_length=3, max_length=500, description="Why", examples=[_REASON])]
 
 
-async def _list(given: ListInput, context: ActionContext) -> Page[PaymentRow]:
-    reviews: ReviewService = context.outside
-    page = given.page()
-    found = await reviews.payments_under_review(
-        context.session,
-        after=(page.after.at, page.after.id) if page.after is not None else None,
-        limit=page.rows_to_read,
-    )
-    return Page[PaymentRow].of(
-        found, page, item=PaymentRow.model_validate, position=lambda row: Position(row.created_at, row.id)
-    )
+async def _find(_given: ListInput, page: PageRequest, context: ActionContext) -> Sequence[PaymentRow]:
+    found = await payments_under_review(context.session, after=page.after, limit=page.rows_to_read)
+    return [PaymentRow.model_validate(view) for view in found]
 
 
 async def _look(given: ResolvePaymentInput, reviews: ReviewService) -> PaymentLedger:
@@ -83,13 +77,13 @@ async def _resolve(given: ResolvePaymentInput, context: ActionContext) -> Paymen
     return PaymentRow.model_validate(await reviews.resolve_payment(command, context.tx))
 
 
-LIST_PAYMENTS: Final = Action(
+LIST_PAYMENTS: Final = listing(
     name="payments list",
     messages=MESSAGES,
     input=ListInput,
     result=Page[PaymentRow],
-    changes=False,
-    run=_list,
+    find=_find,
+    position=lambda row: Position(row.created_at, row.id),
     columns=("id", "created_at", "order_id", "amount_minor", "currency", "provider_reference", "reason"),
 )
 RESOLVE_PAYMENT: Final = Action(

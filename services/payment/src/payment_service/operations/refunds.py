@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal, Self
 from uuid import UUID
@@ -22,9 +23,10 @@ from payment_service.domain.payments import (
     ResolveRefund,
     ReviewService,
     UnknownRefund,
+    refunds_under_review,
 )
-from service_platform.ops import Action, ActionContext, ActionInput, ListInput
-from service_platform.pagination import Page, Position
+from service_platform.ops import Action, ActionContext, ActionInput, ListInput, listing
+from service_platform.pagination import Page, PageRequest, Position
 
 from .messages import MESSAGES
 
@@ -73,17 +75,9 @@ class ResolveRefundInput(ActionInput):
         return self
 
 
-async def _list(given: ListInput, context: ActionContext) -> Page[RefundRow]:
-    reviews: ReviewService = context.outside
-    page = given.page()
-    found = await reviews.refunds_under_review(
-        context.session,
-        after=(page.after.at, page.after.id) if page.after is not None else None,
-        limit=page.rows_to_read,
-    )
-    return Page[RefundRow].of(
-        found, page, item=RefundRow.model_validate, position=lambda row: Position(row.created_at, row.id)
-    )
+async def _find(_given: ListInput, page: PageRequest, context: ActionContext) -> Sequence[RefundRow]:
+    found = await refunds_under_review(context.session, after=page.after, limit=page.rows_to_read)
+    return [RefundRow.model_validate(view) for view in found]
 
 
 async def _look(given: ResolveRefundInput, reviews: ReviewService) -> RefundLedger:
@@ -96,13 +90,13 @@ async def _resolve(given: ResolveRefundInput, context: ActionContext) -> RefundR
     return RefundRow.model_validate(await reviews.resolve_refund(command, context.tx))
 
 
-LIST_REFUNDS: Final = Action(
+LIST_REFUNDS: Final = listing(
     name="refunds list",
     messages=MESSAGES,
     input=ListInput,
     result=Page[RefundRow],
-    changes=False,
-    run=_list,
+    find=_find,
+    position=lambda row: Position(row.created_at, row.id),
     columns=("id", "created_at", "payment_id", "amount_minor", "currency", "reason", "provider_reference", "detail"),
 )
 RESOLVE_REFUND: Final = Action(

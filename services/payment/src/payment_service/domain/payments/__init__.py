@@ -53,7 +53,7 @@ from .provider import (
     RefundRequest,
     WebhookVerifier,
 )
-from .queries import PaymentQueries
+from .queries import PaymentQueries, payments_under_review, refunds_under_review
 from .reconcile_service import ReconcileService
 from .refund_models import ProviderRefund, ProviderRefundStatus, RefundReason, RefundStatus
 from .refund_service import RefundService
@@ -154,4 +154,6 @@ __all__ = [
     "WebhookRefused",
     "WebhookVerifier",
     "metadata",
+    "payments_under_review",
+    "refunds_under_review",
 ]

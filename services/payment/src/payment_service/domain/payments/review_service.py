@@ -8,13 +8,12 @@ one that was seen: a job, a check of the reconcile, a cancel or another person m
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql import func
 
 from service_platform.database import Database, Transaction
@@ -24,7 +23,7 @@ from .errors import PaymentNotFound
 from .models import Payment
 from .payment_table import PaymentTable
 from .provider import CardProvider, NeedsReview, ProviderUnavailable
-from .reading import payments_under_review, refunds_by_reference, refunds_under_review
+from .reading import refunds_by_reference
 from .refund_models import ProviderRefund, ProviderRefundStatus, Refund
 from .refund_table import FAILED_AFTER_DONE, RefundTable
 from .review_errors import LedgerAway, LedgerDisagrees, NotUnderReview, UnknownRefund
@@ -37,7 +36,7 @@ DECIDED: Final = "decided_by_a_person"
 
 
 class ReviewService:
-    """Lists what needs review, looks at the provider's ledger, and writes down what a person decided."""
+    """Looks at the provider's ledger, and writes down what a person decided."""
 
     def __init__(
         self,
@@ -111,19 +110,6 @@ class ReviewService:
             now = await self._refunds.find(seen.id, tx.session)
             raise NotUnderReview(state=now.status.value if now is not None else "gone")
         return RefundView.of(refund, payment.currency)
-
-    async def payments_under_review(
-        self, session: AsyncSession, *, after: tuple[datetime, UUID] | None, limit: int
-    ) -> Sequence[PaymentView]:
-        """Up to `limit` payments that need review, the oldest first, from after the position."""
-        return [PaymentView.of(payment) for payment in await payments_under_review(after, limit, session)]
-
-    async def refunds_under_review(
-        self, session: AsyncSession, *, after: tuple[datetime, UUID] | None, limit: int
-    ) -> Sequence[RefundView]:
-        """Up to `limit` refunds that need review, the oldest first, from after the position."""
-        found = await refunds_under_review(after, limit, session)
-        return [RefundView.of(refund, currency) for refund, currency in found]
 
     async def _held(self, intent_id: str | None) -> Held | None:
         if intent_id is None:
