@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from service_platform.database import Database
 from service_platform.event_bus import Event, KafkaSink
 from service_platform.outbox import Relay
+from world.waiting import eventually
 
 
 def event_class(source: str, name: str = "thing.happened", version: int = 1) -> Any:
@@ -32,27 +32,38 @@ def event_class(source: str, name: str = "thing.happened", version: int = 1) -> 
     return Happened
 
 
-def make_topics(bootstrap_servers: str, names: list[str], *, partitions: int, max_message_bytes: int) -> None:
+async def make_topics(bootstrap_servers: str, names: list[str], *, partitions: int, max_message_bytes: int) -> None:
     """Topics that the broker gives to whoever asks: it does so a moment after it has confirmed that they are made.
 
     A broker that stood still takes no topics until it has registered anew, so it is asked again.
     """
     settings = {"max.message.bytes": str(max_message_bytes)}
     wanted = [NewTopic(name, partitions, 1, config=settings) for name in names]
-    deadline = time.monotonic() + 60
-    while refusals := _refusals(AdminClient({"bootstrap.servers": bootstrap_servers}), wanted):
-        assert time.monotonic() < deadline, f"the broker does not make the topics: {refusals}"
-        time.sleep(0.2)
+    await eventually(
+        lambda: asyncio.to_thread(_refusals, bootstrap_servers, wanted),
+        until=lambda refusals: not refusals,
+        within=60,
+        every=0.2,
+        what="the broker makes the topics",
+    )
     admin = AdminClient({"bootstrap.servers": bootstrap_servers})
-    while missing := [name for name in names if not _is_given(admin, name, partitions)]:
-        assert time.monotonic() < deadline, f"the broker does not give the topics {missing}"
-        time.sleep(0.05)
+    await eventually(
+        lambda: asyncio.to_thread(_missing, admin, names, partitions),
+        until=lambda missing: not missing,
+        within=60,
+        what="the broker gives the topics",
+    )
 
 
-def _refusals(admin: AdminClient, wanted: list[NewTopic]) -> list[KafkaException]:
+def _refusals(bootstrap_servers: str, wanted: list[NewTopic]) -> list[KafkaException]:
+    admin = AdminClient({"bootstrap.servers": bootstrap_servers})
     errors = [answer.exception() for answer in admin.create_topics(wanted, request_timeout=10).values()]
     refusals = [error for error in errors if isinstance(error, KafkaException)]
     return [error for error in refusals if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS]
+
+
+def _missing(admin: AdminClient, names: list[str], partitions: int) -> list[str]:
+    return [name for name in names if not _is_given(admin, name, partitions)]
 
 
 def _is_given(admin: AdminClient, name: str, partitions: int) -> bool:

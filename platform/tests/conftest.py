@@ -55,11 +55,11 @@ def kafka(stack: Stack) -> str:
 
 
 @pytest.fixture
-def source(kafka: str) -> Iterator[str]:
+async def source(kafka: str) -> AsyncIterator[str]:
     """A service that nobody else has, with its topics of three partitions."""
     name = f"s{uuid4().hex[:10]}"
     topics = [f"events.{name}", f"events.{name}.retry", f"events.{name}.dlq"]
-    make_topics(kafka, topics, partitions=3, max_message_bytes=1024 * 1024)
+    await make_topics(kafka, topics, partitions=3, max_message_bytes=1024 * 1024)
     yield name
     AdminClient({"bootstrap.servers": kafka}).delete_topics(topics)
 

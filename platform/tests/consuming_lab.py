@@ -12,12 +12,12 @@ import asyncpg
 from bus_lab import relaying_to_kafka
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import Producer, TopicPartition, cimpl
-from probing import eventually
 from sqlalchemy import text
 
 from service_platform.database import Database
 from service_platform.event_bus import Consumer, ConsumerEngine, Delivery, Event, EventBus
 from service_platform.inbox import RetryPolicy
+from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 Handler = Callable[[Delivery[Any]], Awaitable[None]]

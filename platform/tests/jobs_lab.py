@@ -17,7 +17,6 @@ from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 import asyncpg
-from probing import eventually
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
@@ -26,6 +25,7 @@ from service_platform.jobs import Broker, FencedProcessor, JobKind, JobRun, Need
 from service_platform.jobs.celery_app import celery_app
 from service_platform.jobs.worker import run_worker
 from service_platform.settings import ServiceSettings, load
+from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 

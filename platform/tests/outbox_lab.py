@@ -10,10 +10,10 @@ from typing import TypeAlias
 from uuid import uuid4
 
 import asyncpg
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import Channel, Delivered, OutboxMessage, OutboxRow, Relay, SinkUnavailable, append
+from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 Answer = Callable[[Sequence[OutboxRow]], Delivered]

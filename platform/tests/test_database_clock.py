@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
-from probing import eventually
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from ticks_lab import Owner
 
 from service_platform.database import Database
 from service_platform.database.schema import TEST_ROLE
+from world.waiting import eventually
 
 WAYS = [
     "SELECT platform_clock_set('1 hour', 1)",

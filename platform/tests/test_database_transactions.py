@@ -10,7 +10,6 @@ from typing import TypeAlias
 
 import asyncpg
 import pytest
-from probing import eventually
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, InvalidRequestError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -24,6 +23,7 @@ from service_platform.database import (
     TransactionLost,
     is_transient,
 )
+from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 

@@ -13,13 +13,13 @@ import pytest
 from bus_lab import event_class
 from confluent_kafka.admin import AdminClient, NewTopic
 from consuming_lab import Owner, consuming, effects_of, publish, running, write_effect
-from probing import eventually
 from sqlalchemy import text
 
 from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
 from service_platform.event_bus import ConsumerEngine, Delivery, fetcher, partition
 from service_platform.event_bus import engine as bus_engine
+from world.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("effect_table")
 

@@ -8,10 +8,10 @@ import pytest
 from bus_lab import event_class
 from confluent_kafka import Producer
 from consuming_lab import Owner, committed, consuming, effects_of, produce_again, publish, running, write_effect
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.event_bus import ConsumerEngine
+from world.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("effect_table")
 

@@ -14,12 +14,12 @@ from bus_lab import event_class, first_arrivals, make_topics, reading, relaying_
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from outbox_lab import Owner, parked, pending, publish, tries
-from probing import eventually
 
 from native.stack import Stack
 from service_platform.database import Database
 from service_platform.event_bus import EventBus, KafkaSink
 from service_platform.outbox import OutboxRow, SinkUnavailable
+from world.waiting import eventually
 
 
 def rows(source: str, *names: str) -> list[OutboxRow]:
@@ -46,18 +46,18 @@ def broker_stopped(stack: Stack) -> Iterator[None]:
         os.kill(pid, signal.SIGCONT)
 
 
-@contextlib.contextmanager
-def limited_topic(kafka: str, max_message_bytes: int) -> Iterator[str]:
+@contextlib.asynccontextmanager
+async def limited_topic(kafka: str, max_message_bytes: int) -> AsyncIterator[str]:
     """A topic of one partition that takes less than the client would send."""
     name = f"small{uuid4().hex[:8]}"
-    make_topics(kafka, [f"events.{name}"], partitions=1, max_message_bytes=max_message_bytes)
+    await make_topics(kafka, [f"events.{name}"], partitions=1, max_message_bytes=max_message_bytes)
     yield name
     AdminClient({"bootstrap.servers": kafka}).delete_topics([f"events.{name}"])
 
 
 @pytest.fixture
-def small_topic(kafka: str) -> Iterator[str]:
-    with limited_topic(kafka, 2000) as name:
+async def small_topic(kafka: str) -> AsyncIterator[str]:
+    async with limited_topic(kafka, 2000) as name:
         yield name
 
 
@@ -126,7 +126,7 @@ async def test_what_is_sent_behind_a_refused_record_does_not_arrive(
     sink: KafkaSink, kafka: str, before: list[str]
 ) -> None:
     """The two are too large for one request together, so the broker judges each by itself."""
-    with limited_topic(kafka, 650_000) as topic:
+    async with limited_topic(kafka, 650_000) as topic:
         for row in rows(topic, *before):
             assert (await sink.deliver([row])).acknowledged == {1}
         big, after = rows(topic, "k/big", "k/after")

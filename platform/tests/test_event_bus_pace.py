@@ -14,10 +14,10 @@ import pytest
 from bus_lab import event_class
 from confluent_kafka import Message, Producer
 from consuming_lab import Owner, consuming, effects_of, publish, running, write_effect
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.event_bus import Delivery, fetcher, partition
+from world.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("effect_table")
 

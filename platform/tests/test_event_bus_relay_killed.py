@@ -18,10 +18,10 @@ from uuid import uuid4
 
 import asyncpg
 from bus_lab import first_arrivals, reading
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import OutboxMessage, append
+from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 _KEYS = 40

@@ -23,11 +23,11 @@ from consuming_lab import (
     running,
     write_effect,
 )
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.event_bus import Delivery, Event
 from service_platform.inbox import DeadLetterOffice, RetryLedger
+from world.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("effect_table")
 

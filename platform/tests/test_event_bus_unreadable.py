@@ -18,10 +18,10 @@ from consuming_lab import (
     running,
     write_effect,
 )
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.inbox import DeadLetterOffice
+from world.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("effect_table")
 

@@ -10,7 +10,6 @@ import httpx
 import pytest
 from fastapi import APIRouter
 from http_lab import NewThing, app_with, bearer, client_of
-from probing import eventually
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
@@ -19,6 +18,7 @@ from service_platform.errors import Conflict
 from service_platform.http import Principal, idempotency, require
 from service_platform.idempotency import IdempotencyClaim, Unanswered
 from service_platform.messages import Catalogue
+from world.waiting import eventually
 
 TEXTS = Catalogue({"thing-refused": {"en": "Refused", "vi": "Bị từ chối"}})
 

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import pytest
 from ledger_lab import SERVICE, Deliveries, Owner, incoming
-from probing import eventually
 
 from service_platform.inbox import (
     AlreadyHandled,
@@ -23,6 +22,7 @@ from service_platform.inbox import (
     StaleWakeUp,
     WakeUp,
 )
+from world.waiting import eventually
 
 
 class Held:

@@ -12,13 +12,13 @@ from uuid import UUID
 
 import pytest
 from jobs_lab import QUICK, SHORT, Lab, LabStep, Owner, Quick, Script, Short, begun, enqueue, make_effects, whats
-from probing import eventually
 from sqlalchemy import text
 
 from service_platform.database import Database
 from service_platform.jobs import Drain, JobKind, JobRunner, LeaseKeeper, keeper
 from service_platform.jobs.claim import claim
 from service_platform.jobs.statements import JobStatements
+from world.waiting import eventually
 
 
 @pytest.fixture(autouse=True)

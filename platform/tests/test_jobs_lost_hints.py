@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from jobs_lab import NEWER, Owner, Script, enqueue, hints, make_effects, whats
 from jobs_world import Worker, World, until
-from probing import eventually
 
 from service_platform.database import Database
+from world.waiting import eventually
 
 QUEUE = "lab:lab.jobs"
 DONE = "SELECT status = 'done' FROM job WHERE id = $1"

@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 from jobs_lab import QUICK, Owner, Script, enqueue, hints, shift_clock
-from probing import eventually
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import text
 
 from service_platform.database import Database
 from service_platform.jobs import JobKind, UnstorableJob
 from service_platform.jobs.statements import ClaimRow, JobStatements
+from world.waiting import eventually
 
 
 @pytest.fixture

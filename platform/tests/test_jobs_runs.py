@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 
 import pytest
 from jobs_lab import QUICK, Lab, LabStep, Owner, Quick, Script, enqueue, make_effects, shift_clock, whats
-from probing import eventually
 from sqlalchemy import text
 
 from service_platform.database import Database
@@ -17,6 +16,7 @@ from service_platform.jobs import Fence, JobFencedOut, JobKind, JobRun, JobRunne
 from service_platform.jobs.claim import claim
 from service_platform.jobs.run import CLAIMED, ClaimProof
 from service_platform.jobs.statements import JobStatements
+from world.waiting import eventually
 
 
 @pytest.fixture(autouse=True)

@@ -18,10 +18,10 @@ import pytest
 from celery.worker import state
 from jobs_lab import BRIEF, ENDLESS, QUICK, Owner, Script, enqueue, make_effects
 from jobs_world import Worker, World
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.jobs import Broker, DeadlineBeyondVisibility, consuming
+from world.waiting import eventually
 
 BEGUN = "SELECT count(*) >= 1 FROM effect WHERE job_id = $1 AND what = 'first begins'"
 DONE = "SELECT status = 'done' FROM job WHERE id = $1"

@@ -12,13 +12,13 @@ import asyncpg
 import pytest
 from ops_lab import make_table, make_thing
 from ops_things import CLOSE_THING, LIST_THINGS, SHOW_THING, SPOIL_THINGS, CloseThing, ListThings, OneThing, ThingClosed
-from probing import eventually
 from sqlalchemy.exc import DBAPIError
 from structlog.testing import capture_logs
 
 from service_platform.database import Database, DatabaseAddress
 from service_platform.ops import ActionInput, ActionRunner, Operator
 from service_platform.telemetry import correlation_scope
+from world.waiting import eventually
 
 Owner = asyncpg.Connection
 

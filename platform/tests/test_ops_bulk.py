@@ -10,11 +10,11 @@ import asyncpg
 import pytest
 from ops_lab import command, make_table, make_thing
 from ops_things import CLOSE_THING, CLOSE_THINGS, CloseThing, CloseThings
-from probing import eventually
 from structlog.testing import capture_logs
 
 from service_platform.database import Database, DatabaseAddress
 from service_platform.ops import ActionRunner, Operator
+from world.waiting import eventually
 
 Owner = asyncpg.Connection
 

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import asyncpg
 import pytest
-from probing import eventually
 from sqlalchemy import text
 
 from service_platform.database import Database, Transaction, TransactionPart
@@ -22,6 +21,7 @@ from service_platform.outbox import (
     UnencodableText,
     append,
 )
+from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 

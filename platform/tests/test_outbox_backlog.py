@@ -7,11 +7,11 @@ from uuid import UUID
 
 import pytest
 from outbox_lab import Owner, ScriptedSink, all_sent, parked, publish, refuse, relaying
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import backlog, blocked_keys, parked_rows
 from service_platform.pagination import PageRequest, Position
+from world.waiting import eventually
 
 
 @pytest.fixture

@@ -19,11 +19,11 @@ from outbox_lab import (
     relaying,
     tries,
 )
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import Delivered, OutboxRow, RowNotParked, SinkUnavailable, discard, release
 from service_platform.outbox.relay_pass import MAX_TRIES
+from world.waiting import eventually
 
 
 async def test_many_suspects_do_not_wait_for_each_other(database: Database, owner: Owner) -> None:

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from outbox_lab import Owner, ScriptedSink, all_sent, parked, publish, refuse, relaying
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import discard, purge_outbox
+from world.waiting import eventually
 
 OLD = timedelta(days=3)
 

@@ -10,10 +10,10 @@ from uuid import uuid4
 import asyncpg
 import pytest
 from outbox_lab import Owner, ScriptedSink, acknowledge, all_sent, name_of, pending, publish, relaying, tries
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import Delivered, OutboxMessage, OutboxRow, append
+from world.waiting import eventually
 
 
 async def publish_and_fail(database: Database) -> None:

@@ -8,10 +8,10 @@ import time
 from collections.abc import Sequence
 
 from outbox_lab import Owner, ScriptedSink, acknowledge, all_sent, pending, publish, relaying, tries
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import Delivered, OutboxRow, SinkUnavailable
+from world.waiting import eventually
 
 
 async def in_transaction(root: Owner) -> int:

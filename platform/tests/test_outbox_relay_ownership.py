@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from outbox_lab import Owner, ScriptedSink, acknowledge, all_sent, name_of, pending, publish, relaying
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import Delivered, OutboxRow, Relay, SinkOverran
 from service_platform.outbox.connection import DELIVERY_DEADLINE, open_connection
+from world.waiting import eventually
 
 
 class StuckSink(ScriptedSink):

@@ -6,10 +6,10 @@ import asyncio
 from datetime import timedelta
 
 from outbox_lab import Owner, ScriptedSink, publish, relaying
-from probing import eventually
 
 from service_platform.database import Database
 from service_platform.outbox import WakeUp
+from world.waiting import eventually
 
 
 async def test_a_commit_wakes_the_relay_without_waiting_for_its_poll(database: Database, owner: Owner) -> None:

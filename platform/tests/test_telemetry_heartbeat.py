@@ -15,6 +15,7 @@ import pytest
 
 from service_platform.telemetry import Heartbeat, healthcheck, write_heartbeat
 from service_platform.telemetry.healthcheck import check_file as check
+from world.waiting import eventually
 
 
 def beat_in(file: Path) -> dict[str, object]:
@@ -22,12 +23,9 @@ def beat_in(file: Path) -> dict[str, object]:
 
 
 async def until(file: Path, ready: bool) -> dict[str, object]:
-    async with asyncio.timeout(5):
-        while True:
-            beat = beat_in(file)
-            if beat.get("ready") is ready:
-                return beat
-            await asyncio.sleep(0.01)
+    return await eventually(
+        lambda: beat_in(file), until=lambda beat: beat.get("ready") is ready, within=5, what=f"a beat says {ready=}"
+    )
 
 
 async def test_it_says_who_is_alive_and_whether_it_is_ready_until_it_stops(tmp_path: Path) -> None:

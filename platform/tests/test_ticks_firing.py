@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import pytest
-from probing import eventually
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from ticks_lab import CATCHING_UP, EVERY_MINUTE, Owner, at, jobs, pass_time, row, show, tick
 
 from service_platform.database import Database
 from service_platform.ticks import Firing, fire
+from world.waiting import eventually
 
 MINUTE = timedelta(minutes=1)
 # The claim takes its time, with everything done but the COMMIT.
@@ -22,7 +22,6 @@ _SLOW = """
     BEGIN PERFORM pg_advisory_xact_lock(4711); RETURN NULL; END $$;
     CREATE TRIGGER take_time AFTER INSERT OR UPDATE ON job_ticks FOR EACH ROW EXECUTE FUNCTION take_time()
 """
-_QUICK_AGAIN = "DROP TRIGGER take_time ON job_ticks"
 _PAUSED = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"
 
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from probing import eventually
 from sqlalchemy.exc import DBAPIError
 from structlog.testing import capture_logs
 from ticks_lab import CATCHING_UP, DAILY, EVERY_MINUTE, Owner, at, jobs, row, show
@@ -17,6 +16,7 @@ from ticks_lab import CATCHING_UP, DAILY, EVERY_MINUTE, Owner, at, jobs, row, sh
 from service_platform.database import Database
 from service_platform.process import run_together
 from service_platform.ticks import JobTicks, Tick, Ticker
+from world.waiting import eventually
 
 BREAK_SWEEP = """
     ALTER TABLE job ADD CONSTRAINT broken CHECK (job_key NOT LIKE 'tick:sweep:%' OR job_key LIKE '%:02') NOT VALID

@@ -15,5 +15,3 @@ MAX_EMAIL_LENGTH: Final = 254
 """RFC 5321, 4.5.3.1.3, without the angle brackets."""
 MAX_PAYMENT_METHOD_LENGTH: Final = 255
 PAYMENT_METHOD_PATTERN: Final = r"^[\x21-\x7e]+$"
-MAX_CUSTOMER_ID_LENGTH: Final = 255
-MAX_INVOICE_NUMBER_LENGTH: Final = 64
