@@ -53,7 +53,7 @@ def program_or_skip(tool: GoTool) -> Path:
 
 
 def of_this_worker(state: Path, port_base: int) -> tuple[Path, int]:
-    """The folder and ports of a stack in a run of several workers (`gw0`, `gw1` and so on); unchanged in one of none."""
+    """A stack's folder and ports for this worker of a run (`gw0`, `gw1` and so on); unchanged in a run without."""
     worker = os.environ.get("PYTEST_XDIST_WORKER")
     if worker is None:
         return state, port_base

@@ -18,7 +18,7 @@ STACK_FIXTURES = {"stack", "service_databases"}
 SCENARIOS = "tests/scenarios/"
 EVENT_BUS_SCENARIOS = "tests/scenarios/test_event_bus"
 OWN_SERVERS = ("platform/", "services/", "tests/http/")  # each worker has its own servers for these (`native.testing`)
-LONG = (SCENARIOS, "tests/chaos/", "services/payment/tests/test_crash_points.py")
+LONG = (SCENARIOS, "tests/chaos/")
 LAST_OUTCOMES = "fencepost/scenarios"
 Outcome = tuple[str, float]
 
@@ -95,14 +95,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def group_of(nodeid: str) -> str:
     """The tests that one worker runs after each other.
 
-    The scenarios need a stack of the whole suite, and are two halves on one each. Elsewhere the files of a folder share
-    ports. Where each worker has servers of its own, files are given out one by one, and the tests of a long file too, so
-    that no worker is idle at the end.
+    The scenarios need a stack of the whole suite: two halves, on a stack each. Elsewhere the files of a folder share
+    ports. Where each worker has servers of its own, files are given out one by one, so that no worker is idle at the
+    end.
     """
     if nodeid.startswith(SCENARIOS):
         return EVENT_BUS_SCENARIOS if nodeid.startswith(EVENT_BUS_SCENARIOS) else SCENARIOS
     if nodeid.startswith(OWN_SERVERS):
-        return nodeid if nodeid.startswith(LONG) else nodeid.partition("::")[0]
+        return nodeid.partition("::")[0]
     return "/".join(nodeid.split("/")[:2])
 
 

@@ -11,6 +11,7 @@ import asyncpg
 import asyncpg.protocol
 import httpx
 import pytest
+import stripe
 import structlog
 from crash_points import CrashLab, InProcessProvider
 from payment_lab import PaymentLab
@@ -68,6 +69,7 @@ async def lab(
 async def crash_lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[CrashLab]:
     """Two workers on one database and a double in this process, which can be disturbed at every statement and call."""
     monkeypatch.setattr(asyncpg.protocol, "Protocol", WatchedProtocol)
+    monkeypatch.setattr(stripe.HTTPClient, "INITIAL_DELAY", 0.01)  # the SDK's pause before it sends a call again
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))  # thousands of runs
     async with service_databases.migrated("payment") as made:
         owner, watcher = await _connected(made.owner), await _connected(made.app)
