@@ -171,11 +171,7 @@ class Lab:
 async def connect(address: DatabaseAddress) -> Connection:
     """A plain connection, in autocommit."""
     return await asyncpg.connect(
-        host=address.host,
-        port=address.port,
-        database=address.name,
-        user=address.user,
-        password=address.password,
+        **address.driver_arguments(),
         timeout=20,
         command_timeout=600,
     )

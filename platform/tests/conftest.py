@@ -133,11 +133,7 @@ async def shop(database: Database, owner: asyncpg.Connection[asyncpg.Record]) ->
 
 async def connect(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
     return await asyncpg.connect(
-        host=address.host,
-        port=address.port,
-        database=address.name,
-        user=address.user,
-        password=address.password,
+        **address.driver_arguments(),
         timeout=20,
     )
 

@@ -38,11 +38,7 @@ async def test_nothing_is_sent_before_its_commit_nor_after_a_rollback(database: 
 async def test_a_lower_number_that_commits_later_is_not_skipped(database: Database, owner: Owner) -> None:
     sink = ScriptedSink()
     slow = await asyncpg.connect(
-        host=database.address.host,
-        port=database.address.port,
-        database=database.address.name,
-        user=database.address.user,
-        password=database.address.password,
+        **database.address.driver_arguments(),
     )
     async with relaying(database, sink, poll_seconds=0.05):
         transaction = slow.transaction()

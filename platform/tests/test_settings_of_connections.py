@@ -122,10 +122,7 @@ async def tls_database(authority: Authority) -> AsyncIterator[DatabaseAddress]:
 async def login(address: DatabaseAddress) -> BaseException:
     """Why one cannot log in there."""
     with pytest.raises(Exception) as refused:  # noqa: PT011 - which one it is, is what the caller looks at
-        await asyncpg.connect(
-            host=address.host, port=address.port, user=address.user, password=address.password,
-            database=address.name, ssl=address.tls(), timeout=5,
-        )  # fmt: skip
+        await asyncpg.connect(**address.driver_arguments(), timeout=5)
     return refused.value
 
 

@@ -29,11 +29,7 @@ async def main() -> None:
 
 async def consume(address: DatabaseAddress, left: Iterator[Row]) -> None:
     connection = await asyncpg.connect(
-        host=address.host,
-        port=address.port,
-        database=address.name,
-        user=address.user,
-        password=address.password,
+        **address.driver_arguments(),
         server_settings={"jit": "off"},
     )
     claim, effect = await connection.prepare(_CLAIM), await connection.prepare(INSERT_EFFECT)

@@ -24,11 +24,7 @@ async def moved_clock(service_databases: Any) -> AsyncIterator[tuple[Database, C
     """A database, and its owner's connection, which may set its clock."""
     async with service_databases.migrated("billing") as made, made.opened() as database:
         owner = await asyncpg.connect(
-            host=made.owner.host,
-            port=made.owner.port,
-            database=made.owner.name,
-            user=made.owner.user,
-            password=made.owner.password,
+            **made.owner.driver_arguments(),
         )
         yield database, owner
         await owner.close()

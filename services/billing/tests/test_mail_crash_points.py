@@ -68,11 +68,7 @@ async def lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.Monkey
 
 async def _connected(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
     return await asyncpg.connect(
-        host=address.host,
-        port=address.port,
-        database=address.name,
-        user=address.user,
-        password=address.password,
+        **address.driver_arguments(),
     )
 
 

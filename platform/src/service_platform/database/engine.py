@@ -6,6 +6,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 import orjson
@@ -57,8 +58,19 @@ class DatabaseAddress:
             database=self.name,
         )
 
+    def driver_arguments(self) -> dict[str, Any]:
+        """What `asyncpg.connect` is told, for a connection beside a pool."""
+        return {
+            "host": self.host,
+            "port": self.port,
+            "database": self.name,
+            "user": self.user,
+            "password": self.password,
+            "ssl": self.tls(),
+        }
+
     def tls(self) -> ssl.SSLContext | bool:
-        """The driver's `ssl` argument: it goes with `url()`, and with every connection that is made beside a pool."""
+        """The driver's `ssl` argument, which goes with `url()`."""
         if self.sslmode == "disable":
             return False
         context = ssl.create_default_context(cafile=self.sslrootcert)

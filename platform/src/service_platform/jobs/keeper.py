@@ -137,14 +137,8 @@ class LeaseKeeper(threading.Thread):
 
     async def _connected(self) -> asyncpg.Connection[asyncpg.Record]:
         if self._connection is None or self._connection.is_closed():
-            address = self._address
             self._connection = await asyncpg.connect(
-                host=address.host,
-                port=address.port,
-                database=address.name,
-                user=address.user,
-                password=address.password,
-                ssl=address.tls(),
+                **self._address.driver_arguments(),
                 timeout=_ANSWER_SECONDS,
                 command_timeout=_ANSWER_SECONDS,
                 server_settings={"application_name": f"{self._application_name} leases"},

@@ -33,14 +33,8 @@ async def open_connection(database: Database, purpose: str) -> AsyncIterator[asy
     Commits on it do not wait for the disk: what a relay writes is that something was sent, and a server that crashes
     and forgets it has it sent again, which every reader must bear anyway.
     """
-    address = database.address
     connection = await asyncpg.connect(
-        host=address.host,
-        port=address.port,
-        database=address.name,
-        user=address.user,
-        password=address.password,
-        ssl=address.tls(),
+        **database.address.driver_arguments(),
         timeout=_ANSWER_SECONDS,
         command_timeout=_ANSWER_SECONDS,
         server_settings={
