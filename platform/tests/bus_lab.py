@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from outbox_lab import relaying
 
 from service_platform.database import Database
 from service_platform.event_bus import Event, KafkaSink
@@ -108,15 +109,10 @@ def reading(bootstrap_servers: str, source: str, partitions: int = 3) -> Iterato
 @contextlib.asynccontextmanager
 async def relaying_to_kafka(database: Database, bootstrap_servers: str, **settings: Any) -> AsyncIterator[Relay]:
     sink = KafkaSink(bootstrap_servers)
-    relay = Relay(database, channel="kafka", sink=sink, **settings)
-    stop = asyncio.Event()
-    task = asyncio.create_task(relay.run(stop))
     try:
-        yield relay
+        async with relaying(database, sink, **settings) as relay:
+            yield relay
     finally:
-        stop.set()
-        async with asyncio.timeout(15):
-            await task
         await sink.close()
 
 

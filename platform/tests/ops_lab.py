@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
 
 from service_platform.database import DatabaseAddress
+from world.service_process import Ended, run, service_environment
 
 _FOLDER = Path(__file__).parent
 
@@ -36,49 +32,8 @@ async def make_thing(owner: asyncpg.Connection[asyncpg.Record], name: str = "ket
     return thing
 
 
-def service_environment(address: DatabaseAddress) -> dict[str, str]:
-    """What a process of a service with this database is told."""
-    return {
-        "PATH": os.environ["PATH"],
-        "ENVIRONMENT": "development",
-        "SERVICE_NAME": "order",
-        "DATABASE_HOST": address.host,
-        "DATABASE_PORT": str(address.port),
-        "DATABASE_NAME": address.name,
-        "DATABASE_USER": address.user,
-        "DATABASE_PASSWORD": address.password,
-        "KAFKA_BOOTSTRAP_SERVERS": "none",
-        "REDIS_HOST": "none",
-        "REDIS_PASSWORD": "none",
-        "JWT_ISSUER": "https://fencepost.local/",
-        "JWT_AUDIENCE": "fencepost",
-        "JWT_JWKS_URL": "file:///none",
-    }
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
 async def command(address: DatabaseAddress, *words: str, lab: str = "ops_process.py", **environment: str) -> Ended:
     """Run the operators' command of a service whose database is at `address`."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        str(_FOLDER / lab),
-        *words,
-        env=service_environment(address) | environment,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+    return await run(
+        sys.executable, str(_FOLDER / lab), *words, env=service_environment("order", address) | environment
     )
-    out, err = await asyncio.wait_for(process.communicate(), timeout=60)
-    assert process.returncode is not None
-    return Ended(process.returncode, out.decode(), err.decode())

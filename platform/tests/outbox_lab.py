@@ -12,7 +12,7 @@ from uuid import uuid4
 import asyncpg
 
 from service_platform.database import Database
-from service_platform.outbox import Channel, Delivered, OutboxMessage, OutboxRow, Relay, SinkUnavailable, append
+from service_platform.outbox import Channel, Delivered, OutboxMessage, OutboxRow, Relay, Sink, SinkUnavailable, append
 from world.waiting import eventually
 
 Owner: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -90,7 +90,7 @@ async def publish(
 
 @contextlib.asynccontextmanager
 async def relaying(
-    database: Database, sink: ScriptedSink, channel: Channel = "kafka", **settings: float
+    database: Database, sink: Sink, channel: Channel = "kafka", **settings: float
 ) -> AsyncIterator[Relay]:
     relay = Relay(database, channel=channel, sink=sink, **settings)  # type: ignore[arg-type]
     stop = asyncio.Event()
@@ -99,7 +99,7 @@ async def relaying(
         yield relay
     finally:
         stop.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(15):
             await task
 
 

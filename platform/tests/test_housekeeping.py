@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from ops_lab import service_environment
 from ticks_lab import Owner
 
 from service_platform.bootstrap import with_housekeeping
@@ -17,6 +16,7 @@ from service_platform.housekeeping import Retention, housekeeping_ticks
 from service_platform.housekeeping.purges import PURGES, Housekeeping, Purge, RunPurge
 from service_platform.jobs import FencedProcessor, JobFencedOut, JobRunner, Lease
 from service_platform.settings import ServiceSettings
+from world.service_process import service_environment
 
 OLD = timedelta(days=30)
 
@@ -48,7 +48,7 @@ TABLES = {"outbox": "outbox", "inbox": "inbox", "idempotency_keys": "idempotency
 
 @pytest.fixture
 def settings(database: Database, monkeypatch: pytest.MonkeyPatch) -> ServiceSettings:
-    for name, value in service_environment(database.address).items():
+    for name, value in service_environment("order", database.address).items():
         monkeypatch.setenv(name, value)
     return ServiceSettings()  # type: ignore[call-arg] # from the environment
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
@@ -18,6 +17,8 @@ from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
 from service_platform.database.schema import TEST_ROLE
 
+from .service_process import service_environment
+
 
 @dataclass(frozen=True)
 class ServiceDatabase:
@@ -29,22 +30,9 @@ class ServiceDatabase:
 
     def alembic(self, *arguments: str) -> str:
         """Run the service's own Alembic on it, as the owner; what it printed. Fails the test when that fails."""
-        settings = {
-            "ENVIRONMENT": "development",
-            "SERVICE_NAME": self.service,
-            "DATABASE_HOST": self.app.host,
-            "DATABASE_PORT": str(self.app.port),
-            "DATABASE_NAME": self.app.name,
-            "DATABASE_USER": self.app.user,
-            "DATABASE_PASSWORD": self.app.password,
+        settings = service_environment(self.service, self.app) | {
             "DATABASE_OWNER_USER": self.owner.user,
             "DATABASE_OWNER_PASSWORD": self.owner.password,
-            "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1",
-            "REDIS_HOST": "127.0.0.1",
-            "REDIS_PASSWORD": "none",
-            "JWT_ISSUER": "https://fencepost.local/",
-            "JWT_AUDIENCE": "fencepost",
-            "JWT_JWKS_URL": "file:///none",
             "STRIPE_API_KEY": "none",
             "STRIPE_WEBHOOK_SECRET": "none",
             "SMTP_HOST": "127.0.0.1",
@@ -53,7 +41,7 @@ class ServiceDatabase:
         done = subprocess.run(
             [sys.executable, "-m", "alembic", *arguments],
             cwd=ROOT / "services" / self.service,
-            env={"PATH": os.environ["PATH"], **settings},
+            env=settings,
             capture_output=True,
             text=True,
             timeout=60,
@@ -127,11 +115,7 @@ class ServiceDatabases:
 
     async def _execute(self, address: DatabaseAddress, *statements: str) -> None:
         connection = await asyncpg.connect(
-            host=address.host,
-            port=address.port,
-            database=address.name,
-            user=address.user,
-            password=address.password,
+            **address.driver_arguments(),
             timeout=20,
         )
         for statement in statements:

@@ -24,6 +24,7 @@ from billing_service.domain.invoices import (
     SettledHalf,
 )
 from service_platform.database import Database, Transaction, forbid_in_transaction
+from service_platform.event_bus import Event, EventBus
 from service_platform.inbox import InboxClaim
 
 PLACED = PlacedHalf(
@@ -130,3 +131,16 @@ class MemoryMailer:
         forbid_in_transaction("took")
         self.looks += 1
         return any(mail.message_id == message_id for mail in self.sent)
+
+
+class FlakyBus(EventBus):
+    """Fails for every order of `refused`, after everything else of the transaction is done."""
+
+    def __init__(self, refused: set[UUID]) -> None:
+        super().__init__("billing")
+        self._refused = refused
+
+    async def publish(self, event: Event, tx: Transaction) -> None:
+        if UUID(event.key) in self._refused:
+            raise RuntimeError("planted")
+        await super().publish(event, tx)

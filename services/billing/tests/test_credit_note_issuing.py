@@ -11,6 +11,7 @@ import orjson
 import pytest
 from billing_lab import (
     REFUNDED_AT,
+    FlakyBus,
     all_credit_notes,
     all_invoices,
     issued,
@@ -32,24 +33,10 @@ from billing_service.domain.invoices import (
     InvoiceTable,
     RefundExceedsInvoice,
 )
-from service_platform.database import Database, Transaction
-from service_platform.event_bus import Event, EventBus
+from service_platform.database import Database
 from service_platform.inbox import AlreadyHandled
 
 REPEATED = UUID(int=9)
-
-
-class FlakyBus(EventBus):
-    """Fails for every order of `refused`, after everything else of the transaction is done."""
-
-    def __init__(self, refused: set[UUID]) -> None:
-        super().__init__("billing")
-        self._refused = refused
-
-    async def publish(self, event: Event, tx: Transaction) -> None:
-        if UUID(event.key) in self._refused:
-            raise RuntimeError("planted")
-        await super().publish(event, tx)
 
 
 def flaky(database: Database, refused: set[UUID]) -> InvoiceService:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from dataclasses import replace
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import orjson
 import pytest
-from billing_lab import PLACED, SETTLED, all_invoices, issued, record_placed, record_settled, rows
+from billing_lab import PLACED, SETTLED, FlakyBus, all_invoices, issued, record_placed, record_settled, rows
 from sqlalchemy.exc import IntegrityError
 
 from billing_service.bootstrap import invoice_service
@@ -20,22 +20,8 @@ from billing_service.domain.invoices import (
     InvoiceTable,
     PaidAmountDiffers,
 )
-from service_platform.database import Database, Transaction
-from service_platform.event_bus import Event, EventBus
+from service_platform.database import Database
 from service_platform.inbox import AlreadyHandled
-
-
-class FlakyBus(EventBus):
-    """Fails for every order of `refused`, after everything else of the transaction is done."""
-
-    def __init__(self, refused: set[UUID]) -> None:
-        super().__init__("billing")
-        self._refused = refused
-
-    async def publish(self, event: Event, tx: Transaction) -> None:
-        if UUID(event.key) in self._refused:
-            raise RuntimeError("planted")
-        await super().publish(event, tx)
 
 
 async def numbers(database: Database) -> list[str]:

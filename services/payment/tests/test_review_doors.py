@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -18,6 +15,7 @@ from payment_service.operations import ACTIONS
 from provider_double.testing import API_KEY, ProviderProcess
 from service_platform.messages import LANGUAGES
 from service_platform.operations import ACTIONS as OF_THE_PLATFORM
+from world.service_process import run, service_environment
 
 
 @pytest.fixture
@@ -68,35 +66,19 @@ async def test_at_a_terminal_it_is_resolved_by_what_the_provider_says(
     lab: PaymentLab, provider_process: ProviderProcess
 ) -> None:
     payment_id = await review_of_a_capture(lab)
-    address = lab.database.address
-    process = await asyncio.create_subprocess_exec(
+    ended = await run(
         *(sys.executable, "-m", "payment_service.main.ops", "payments", "resolve", payment_id),
         *("--status", "settled", "--reason", "seen", "--actor", "jane", "--json"),
-        env={
-            "PATH": os.environ["PATH"],
-            "ENVIRONMENT": "development",
-            "SERVICE_NAME": "payment",
-            "DATABASE_HOST": address.host,
-            "DATABASE_PORT": str(address.port),
-            "DATABASE_NAME": address.name,
-            "DATABASE_USER": address.user,
-            "DATABASE_PASSWORD": address.password,
-            "KAFKA_BOOTSTRAP_SERVERS": "none",
-            "REDIS_HOST": "none",
-            "REDIS_PASSWORD": "none",
-            "JWT_ISSUER": "https://issuer.example/",
-            "JWT_AUDIENCE": "fencepost",
-            "JWT_JWKS_URL": "file:///none",
+        env=service_environment("payment", lab.database.address)
+        | {
             "STRIPE_API_BASE": provider_process.url,
             "STRIPE_API_KEY": API_KEY,
             "STRIPE_WEBHOOK_SECRET": "whsec_none",
         },
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        within=120,
     )
-    out, err = await asyncio.wait_for(process.communicate(), timeout=120)
-    assert (process.returncode, err.decode()) == (0, "")
-    assert json.loads(out)["status"] == "settled"
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.json["status"] == "settled"
     assert await lab.told() == ["payment.settled"]
 
 
