@@ -2,68 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from uuid import UUID
 
 import httpx
-import jwt
 import pytest
 from billing_lab import HeldFence, MemoryMailer, issued, record_refund
-from cryptography.hazmat.primitives.asymmetric import ec
-from jwt.algorithms import ECAlgorithm
-from pydantic import SecretStr
 
 from billing_service.bootstrap import build_api, credit_note_delivery, invoice_service
 from billing_service.domain.invoices import RenderCreditNote
 from billing_service.settings import BillingSettings
 from service_platform.database import Database
-from service_platform.settings import Environment
-
-KEY = ec.generate_private_key(ec.SECP256R1())
+from world.service_api import api_settings, bearer, client_of
 
 
 def caller(subject: str, scope: str = "invoices:read") -> dict[str, str]:
-    now = int(time.time())
-    claims = {"sub": subject, "scope": scope, "iss": "https://issuer.example/", "aud": "fencepost"}
-    token = jwt.encode(claims | {"iat": now, "exp": now + 60}, KEY, algorithm="ES256", headers={"kid": "1"})
-    return {"Authorization": f"Bearer {token}"}
+    return bearer(subject, scope)
 
 
 @pytest.fixture
 def settings(billing_database: Database, tmp_path: Path) -> BillingSettings:
-    keys = tmp_path / "jwks.json"
-    keys.write_text(json.dumps({"keys": [json.loads(ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "1"}]}))
-    address = billing_database.address
-    return BillingSettings(
-        environment=Environment.DEVELOPMENT,
-        service_name="billing",
-        database_host=address.host,
-        database_port=address.port,
-        database_name=address.name,
-        database_user=address.user,
-        database_password=SecretStr(address.password),
-        kafka_bootstrap_servers="none",
-        redis_host="none",
-        redis_password=SecretStr("none"),
-        rate_limit="off",
-        jwt_issuer="https://issuer.example/",
-        jwt_audience="fencepost",
-        jwt_jwks_url=keys.as_uri(),
-        smtp_host="none",
-        mail_from="billing@fencepost.example",
-    )
+    common = api_settings("billing", billing_database.address, tmp_path)
+    return BillingSettings(**common, smtp_host="none", mail_from="billing@fencepost.example")
 
 
 @pytest.fixture
 async def api(settings: BillingSettings) -> AsyncIterator[httpx.AsyncClient]:
-    app = build_api(settings)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://billing") as client,
-    ):
+    async with client_of(build_api(settings)) as client:
         yield client
 
 

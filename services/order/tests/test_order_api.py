@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
-import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec
-from jwt.algorithms import ECAlgorithm
-from pydantic import SecretStr
 
 from order_service.bootstrap import build_api
 from order_service.settings import OrderSettings
 from service_platform.database import Database
-from service_platform.settings import Environment
+from world.service_api import api_settings, bearer, client_of
 
-KEY = ec.generate_private_key(ec.SECP256R1())
 BODY = {
     "lines": [{"sku": "TEA-1", "quantity": 2, "unit_price_minor": 1_250, "tax_rate_bp": 1_000}],
     "currency": "USD",
@@ -30,38 +23,13 @@ BODY = {
 
 
 def caller(subject: str, scope: str = "orders:write orders:read", **headers: str) -> dict[str, str]:
-    now = int(time.time())
-    claims = {"sub": subject, "scope": scope, "iss": "https://issuer.example/", "aud": "fencepost"}
-    token = jwt.encode(claims | {"iat": now, "exp": now + 60}, KEY, algorithm="ES256", headers={"kid": "1"})
-    return {"Authorization": f"Bearer {token}"} | headers
+    return bearer(subject, scope, **headers)
 
 
 @pytest.fixture
 async def api(order_database: Database, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    keys = tmp_path / "jwks.json"
-    keys.write_text(json.dumps({"keys": [json.loads(ECAlgorithm.to_jwk(KEY.public_key())) | {"kid": "1"}]}))
-    address = order_database.address
-    settings = OrderSettings(
-        environment=Environment.DEVELOPMENT,
-        service_name="order",
-        database_host=address.host,
-        database_port=address.port,
-        database_name=address.name,
-        database_user=address.user,
-        database_password=SecretStr(address.password),
-        kafka_bootstrap_servers="none",
-        redis_host="none",
-        redis_password=SecretStr("none"),
-        rate_limit="off",
-        jwt_issuer="https://issuer.example/",
-        jwt_audience="fencepost",
-        jwt_jwks_url=keys.as_uri(),
-    )
-    app = build_api(settings).app
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://order") as client,
-    ):
+    settings = OrderSettings(**api_settings("order", order_database.address, tmp_path))
+    async with client_of(build_api(settings).app) as client:
         yield client
 
 

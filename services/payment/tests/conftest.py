@@ -18,7 +18,7 @@ from payment_lab import PaymentLab
 
 from payment_service.integrations import StripeCardProvider
 from provider_double.testing import API_KEY, ProviderProcess
-from service_platform.database import Database, DatabaseAddress
+from service_platform.database import DatabaseAddress
 from world.crashing import WatchedProtocol
 
 
@@ -45,13 +45,6 @@ def unused_address() -> Iterator[str]:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield f"http://127.0.0.1:{bound.getsockname()[1]}"
-
-
-@pytest.fixture
-async def payment_database(service_databases: Any) -> AsyncIterator[Database]:
-    """The payment service's own tables, empty, as the app role."""
-    async with service_databases.migrated("payment") as made, made.opened() as database:
-        yield database
 
 
 @pytest.fixture
@@ -82,10 +75,4 @@ async def crash_lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.
 
 
 async def _connected(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
-    return await asyncpg.connect(
-        host=address.host,
-        port=address.port,
-        database=address.name,
-        user=address.user,
-        password=address.password,
-    )
+    return await asyncpg.connect(**address.driver_arguments())
