@@ -18,6 +18,7 @@ from alembic.script import ScriptDirectory
 from bus_lab import make_topics
 from confluent_kafka.admin import AdminClient
 from consuming_lab import make_effects
+from database_lab import with_one_connection
 from ledger_lab import Deliveries
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -105,6 +106,13 @@ async def owner(app_address: DatabaseAddress) -> AsyncIterator[asyncpg.Connectio
     connection = await connect(replace(app_address, user=_OWNER))
     yield connection
     await connection.close(timeout=2)
+
+
+@pytest.fixture
+async def one(database: Database, owner: asyncpg.Connection[asyncpg.Record]) -> AsyncIterator[Database]:
+    """The fresh database by one connection, with a table to write to: what a transaction leaves, the next one meets."""
+    async with with_one_connection(database, owner) as one:
+        yield one
 
 
 @pytest.fixture
