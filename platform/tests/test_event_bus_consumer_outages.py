@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 import threading
 import time
 from typing import Any
@@ -19,6 +17,7 @@ from native.stack import Stack
 from service_platform.database import Database, DatabaseAddress
 from service_platform.event_bus import ConsumerEngine, Delivery, fetcher, partition
 from service_platform.event_bus import engine as bus_engine
+from world.processes import family, stopped
 from world.waiting import eventually
 
 pytestmark = pytest.mark.usefixtures("effect_table")
@@ -142,13 +141,9 @@ async def test_a_broker_that_is_stopped_for_a_while_is_waited_for(
     await publish(database, kafka, owner, happened(thing_id="k", number=1))
     async with running(database, kafka, source, consumer) as engine:
         await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 1, what="the first is handled")
-        pid = stack.pid("kafka")
-        os.kill(pid, signal.SIGSTOP)
-        try:
-            stopped = time.monotonic()
-            await eventually(lambda: time.monotonic() - stopped > 12, what="longer than a session lasts")
-        finally:
-            os.kill(pid, signal.SIGCONT)
+        with stopped(family(stack, "kafka")):
+            since = time.monotonic()
+            await eventually(lambda: time.monotonic() - since > 12, what="longer than a session lasts")
         await publish(database, kafka, owner, happened(thing_id="k", number=2))
         await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) == 2, within=40, what="it goes on")
         assert engine.ready

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
 from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
@@ -19,6 +17,7 @@ from native.stack import Stack
 from service_platform.database import Database
 from service_platform.event_bus import EventBus, KafkaSink
 from service_platform.outbox import OutboxRow, SinkUnavailable
+from world.processes import family, stopped
 from world.waiting import eventually
 
 
@@ -38,12 +37,8 @@ async def sink(kafka: str) -> AsyncIterator[KafkaSink]:
 
 @contextlib.contextmanager
 def broker_stopped(stack: Stack) -> Iterator[None]:
-    pid = stack.pid("kafka")
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with stopped(family(stack, "kafka")):
         yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 @contextlib.asynccontextmanager

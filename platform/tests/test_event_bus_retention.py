@@ -15,6 +15,7 @@ from consuming_lab import consuming, write_effect
 from service_platform.database import Database
 from service_platform.event_bus import ConsumerEngine
 from service_platform.event_bus.retention import InboxForgetsTooSoon, check_retentions, topic_retentions
+from world.waiting import eventually
 
 
 @pytest.mark.parametrize(("kept", "refused"), [(29, False), (30, True), (31, True), (None, True)])
@@ -50,10 +51,13 @@ async def test_the_engine_asks_the_broker_how_long_its_topics_keep_events(
         ({"retention.ms": "86400000", "cleanup.policy": "compact"}, None),
     ],
 )
-def test_a_topic_may_keep_a_record_for_its_retention_and_a_segment_more(
+async def test_a_topic_may_keep_a_record_for_its_retention_and_a_segment_more(
     kafka: str, settings: dict[str, str], longest: timedelta | None
 ) -> None:
     admin, topic = AdminClient({"bootstrap.servers": kafka}), f"kept-{uuid4().hex[:10]}"
     admin.create_topics([NewTopic(topic, 1, 1, config=settings)], operation_timeout=15)[topic].result()
-    assert topic_retentions({"bootstrap.servers": kafka}, [topic]) == {topic: longest}
+    found = await eventually(
+        lambda: topic_retentions({"bootstrap.servers": kafka}, [topic]), what="the broker knows its new topic"
+    )
+    assert found == {topic: longest}
     admin.delete_topics([topic])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import time
 from collections.abc import Iterator
 
 import psutil
 
 from native.stack import Stack
+
+_FREEZE_SECONDS = 10.0
 
 
 def family(stack: Stack, name: str) -> list[psutil.Process]:
@@ -24,10 +27,23 @@ def send(processes: list[psutil.Process], number: signal.Signals) -> None:
             process.send_signal(number)
 
 
+def freeze(processes: list[psutil.Process]) -> None:
+    """SIGSTOP, and wait until each stands still: on a busy machine its threads go on for a while."""
+    send(processes, signal.SIGSTOP)
+    deadline = time.monotonic() + _FREEZE_SECONDS
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            while process.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+                assert time.monotonic() < deadline, (
+                    f"{process} does not stand still {_FREEZE_SECONDS:g} s after SIGSTOP"
+                )
+                time.sleep(0.001)
+
+
 @contextlib.contextmanager
 def stopped(processes: list[psutil.Process]) -> Iterator[None]:
     """The processes are frozen (SIGSTOP) within the block and go on after it."""
-    send(processes, signal.SIGSTOP)
+    freeze(processes)
     try:
         yield
     finally:

@@ -30,7 +30,7 @@ async def eventually(
     until: Callable[[Any], bool] = bool,
     what: str,
     within: float = 30.0,
-    every: float = 0.02,
+    every: float = 0.05,
 ) -> Any:
     """Ask `probe` until its answer satisfies `until` (is truthy, if nothing else is said), and return that answer.
 

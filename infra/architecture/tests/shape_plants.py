@@ -250,7 +250,11 @@ PLANTS: dict[str, list[Plant]] = {
     ],
     "facts_go_through_the_outbox": [
         at_top(ROUTES, "from fastapi import BackgroundTasks", "a crash forgets it"),
-        at_top(f"{PAYMENTS}/domain/payments/table.py", "from sqlalchemy import event", "a rollback does not take it"),
+        at_top(
+            f"{PAYMENTS}/domain/payments/payment_table.py",
+            "from sqlalchemy import event",
+            "a rollback does not take it",
+        ),
         at_top(f"{ORDERS}/domain/orders/service.py", "from blinker import signal", "in this process only"),
     ],
 }
