@@ -137,6 +137,21 @@ async def test_a_payment_that_changed_since_it_was_looked_at_is_not_decided_by_t
     assert await lab.told() == ["payment.settled"]
 
 
+async def test_a_look_at_an_earlier_review_does_not_decide_a_later_one_of_the_same_reason(lab: PaymentLab) -> None:
+    await left_confirming(lab, captured=True)
+    await lab.reconcile()
+    await lab.under_review("captured_amount_differs")
+    reviews = lab.services.reviews
+    seen = await reviews.look_at_payment((await lab.payment())["id"])
+    await resolve(lab, "settled")
+    await lab.let_time_pass()
+    await lab.under_review("captured_amount_differs")
+    with pytest.raises(NotUnderReview):
+        async with lab.database.transaction() as tx:
+            await reviews.resolve_payment(ResolvePayment(seen=seen, settled=True), tx)
+    assert (await lab.payment())["status"] == "needs_review"
+
+
 async def test_of_two_people_at_once_one_decides(lab: PaymentLab) -> None:
     await left_confirming(lab, captured=True)
     answers = await asyncio.gather(*(resolve(lab, "settled") for _ in range(4)), return_exceptions=True)
