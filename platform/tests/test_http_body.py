@@ -54,7 +54,7 @@ async def test_a_body_in_many_parts_arrives_whole(client) -> None:
 
 
 async def test_no_body_is_a_body_too(client) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         assert (await client.post("/raw")).json() == 0
         assert (await client.post("/raw", content=chunks())).json() == 0
 

@@ -179,7 +179,7 @@ async def test_a_drain_gives_the_job_back_without_counting_the_claim(
     await begun(owner)
     drain.begin(0.1)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         await work
 
     assert await owner.fetchval("SELECT (status, token, claims)::text FROM job") == "(pending,1,0)"

@@ -17,10 +17,10 @@ async def test_a_commit_wakes_the_relay_without_waiting_for_its_poll(database: D
     stop = asyncio.Event()
     wake_up = asyncio.create_task(WakeUp(database).run(stop))
     async with relaying(database, sink, poll_seconds=60) as relay:
-        await eventually(lambda: relay.ready or None, within=5, what="the relay is connected", until=lambda _: True)
+        await eventually(lambda: relay.ready or None, within=20, what="the relay is connected", until=lambda _: True)
         for n in range(20):
             await publish(database, f"k/{n}")
-            await eventually(lambda: len(sink.taken), until=lambda taken, n=n: taken == n + 1, within=5, what="a hint")
+            await eventually(lambda: len(sink.taken), until=lambda taken, n=n: taken == n + 1, within=20, what="a hint")
     stop.set()
     await wake_up
 

@@ -24,7 +24,7 @@ def beat_in(file: Path) -> dict[str, object]:
 
 async def until(file: Path, ready: bool) -> dict[str, object]:
     return await eventually(
-        lambda: beat_in(file), until=lambda beat: beat.get("ready") is ready, within=5, what=f"a beat says {ready=}"
+        lambda: beat_in(file), until=lambda beat: beat.get("ready") is ready, within=20, what=f"a beat says {ready=}"
     )
 
 

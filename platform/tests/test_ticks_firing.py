@@ -67,7 +67,7 @@ async def test_while_one_replica_fires_another_does_not_wait_for_it(database: Da
     await owner.execute("SELECT pg_advisory_lock(4711)")
     first = asyncio.create_task(fire(EVERY_MINUTE, database))
     await eventually(lambda: owner.fetchval(_PAUSED), what="the first replica is in the middle of its claim")
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(10):
         assert await fire(EVERY_MINUTE, database) is Firing.BUSY
         assert await jobs(owner, "sweep") == []
     await owner.execute("SELECT pg_advisory_unlock(4711)")
