@@ -7,7 +7,15 @@ from typing import Any, Self
 
 from demo import views
 from demo.patience import PatientClient
-from demo.records import CallRecord, InvoiceRecord, MailRecord, MoveRecord, OrderRecord, PaymentRecord
+from demo.records import (
+    CallRecord,
+    CreditNoteRecord,
+    InvoiceRecord,
+    MailRecord,
+    MoveRecord,
+    OrderRecord,
+    PaymentRecord,
+)
 from demo.suite import Suite
 from demo.tokens import Tokens
 
@@ -26,6 +34,11 @@ class OrderApi:
         token = self._tokens.bearer(customer_id, "orders:write")
         response = await self._http.post("/orders", body, token=token, idempotency_key=idempotency_key)
         return dict(response.json())
+
+    async def cancel(self, customer_id: str, order_id: str) -> dict[str, Any]:
+        """Asks for the customer's own order to be cancelled; to ask again changes nothing. The order as it is then."""
+        token = self._tokens.bearer(customer_id, "orders:write")
+        return dict((await self._http.request(f"/orders/{order_id}/cancel", token=token)).json())
 
     async def order(self, customer_id: str, order_id: str) -> dict[str, Any]:
         """The customer's own order, with its timeline."""
@@ -58,6 +71,11 @@ class BillingApi:
         """Every invoice there is."""
         async for view in _walk(self._http, "/invoices", self._tokens):
             yield views.invoice(view)
+
+    async def credit_notes(self) -> AsyncIterator[CreditNoteRecord]:
+        """Every credit note there is."""
+        async for view in _walk(self._http, "/credit-notes", self._tokens):
+            yield views.credit_note(view)
 
     async def invoices_of(self, customer_id: str) -> list[InvoiceRecord]:
         """The newest invoices that the customer sees as their own."""

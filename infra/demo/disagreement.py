@@ -29,6 +29,7 @@ class Kind(StrEnum):
     INVOICE_MISSING = "invoice.missing"
     INVOICE_DOUBLE = "invoice.double"
     INVOICE_AMOUNT = "invoice.amount"
+    CREDIT_NOTE_UNFOUNDED = "credit_note.unfounded"
     NUMBER_UNREADABLE = "number.unreadable"
     NUMBER_DOUBLE = "number.double"
     NUMBER_GAP = "number.gap"

@@ -22,6 +22,7 @@ async def gather(clients: Clients, run: Run, purchases: Sequence[Purchase], answ
     orders = [order async for order in clients.orders.orders() if run.owns_customer(order.customer_id)]
     payments = [payment async for payment in clients.payments.payments()]
     invoices = [invoice async for invoice in clients.billing.invoices()]
+    credit_notes = [note async for note in clients.billing.credit_notes()]
     calls, moves = await clients.ledger.read()
     return Records(
         run=run,
@@ -32,6 +33,7 @@ async def gather(clients: Clients, run: Run, purchases: Sequence[Purchase], answ
         calls=calls,
         moves=moves,
         invoices=invoices,
+        credit_notes=credit_notes,
         mails=await _mails_of(clients.mailbox, run),
     )
 

@@ -1,4 +1,4 @@
-"""Invoice numbers: no gap and no double, in each series by itself."""
+"""Document numbers: no gap and no double, in each series by itself."""
 
 import re
 from collections import Counter, defaultdict
@@ -16,14 +16,12 @@ def judge_numbers(numbers: Iterable[str]) -> Iterator[Disagreement]:
     series: defaultdict[str, list[int]] = defaultdict(list)
     for number, times in Counter(numbers).items():
         if times > 1:
-            yield Disagreement(Kind.NUMBER_DOUBLE, f"invoice number {number}", "one invoice", f"{times} invoices")
+            yield Disagreement(Kind.NUMBER_DOUBLE, f"number {number}", "one document", f"{times} documents")
         if match := _NUMBER.fullmatch(number):
             series[match[1]].append(int(match[2]))
         else:
-            yield Disagreement(Kind.NUMBER_UNREADABLE, "an invoice number", "a series and a count", repr(number))
+            yield Disagreement(Kind.NUMBER_UNREADABLE, "a document's number", "a series and a count", repr(number))
     for prefix, counts in series.items():
         for before, after in pairwise([0, *sorted(counts)]):
             if after != before + 1:
-                yield Disagreement(
-                    Kind.NUMBER_GAP, f"invoice numbers {prefix}", f"{before + 1} after {before}", f"{after}"
-                )
+                yield Disagreement(Kind.NUMBER_GAP, f"numbers {prefix}", f"{before + 1} after {before}", f"{after}")

@@ -44,7 +44,8 @@ class PatientClient:
     It gives up when the server has answered nothing usable, to any request, for `patience` seconds: a server that is
     slow but works is not given up for the sake of the request that happens to wait longest.
 
-    So it may only be given requests that do no harm twice: reads, and writes that carry an Idempotency-Key.
+    So it may only be given requests that do no harm twice: reads, writes that carry an Idempotency-Key, and writes
+    that change nothing when they are asked for again.
     """
 
     def __init__(self, base_url: str, *, patience: float, connections: int = 16) -> None:
@@ -76,6 +77,10 @@ class PatientClient:
         """Raises `Refused` and `Unanswered`."""
         headers = _bearer(token) | {"Idempotency-Key": idempotency_key}
         return await self._ask("POST", path, headers=headers, json=body)
+
+    async def request(self, path: str, *, token: str) -> httpx.Response:
+        """A POST without body and key, for what asking again does not change. Raises `Refused` and `Unanswered`."""
+        return await self._ask("POST", path, headers=_bearer(token))
 
     async def _ask(self, method: str, path: str, **parts: Any) -> httpx.Response:
         begun_at = monotonic()

@@ -1,8 +1,8 @@
 """The judge: do orders, payments, provider captures, invoices and mails agree, one to one and to the cent?
 
 It knows public records only and calls nothing, so that a test can plant any disagreement and see it named. What the
-client was told while posting is judged like everything else. Only this run's orders count one to one; invoice numbers
-are judged over every invoice there is.
+client was told while posting is judged like everything else. Only this run's orders count one to one; numbers are
+judged over every invoice and credit note there is.
 """
 
 from collections import defaultdict
@@ -30,7 +30,9 @@ def reconcile(records: Records) -> list[Disagreement]:
         *_judge_payments(records),
         *_judge_provider(records),
         *_judge_invoices(records),
-        *judge_numbers(invoice.number for invoice in records.invoices),
+        *judge_numbers(
+            [*(invoice.number for invoice in records.invoices), *(note.number for note in records.credit_notes)]
+        ),
         *judge_mails(records, orders_of_run(records)),
     ]
 
@@ -96,7 +98,7 @@ def _judge_order(records: Records, purchase: Purchase, order: OrderRecord) -> It
 
 def _judge_payments(records: Records) -> Iterator[Disagreement]:
     by_order = grouped(records.payments, lambda payment: payment.order_id)
-    captures = _moves_by_order(records, "capture")
+    captures = moves_by_order(records, "capture")
     for order in orders_of_run(records).values():
         payments = by_order[order.id]
         yield from exactly_one(
@@ -117,7 +119,7 @@ def _judge_payments(records: Records) -> Iterator[Disagreement]:
 
 
 def _judge_provider(records: Records) -> Iterator[Disagreement]:
-    captures, refunds = _moves_by_order(records, "capture"), _moves_by_order(records, "refund")
+    captures, refunds = moves_by_order(records, "capture"), moves_by_order(records, "refund")
     calls = _by_order(records, records.calls)
     for order in orders_of_run(records).values():
         subject = f"order {order.id}"
@@ -146,6 +148,7 @@ def _judge_provider(records: Records) -> Iterator[Disagreement]:
 
 def _judge_invoices(records: Records) -> Iterator[Disagreement]:
     by_order = grouped(records.invoices, lambda invoice: invoice.order_id)
+    credit_notes = grouped(records.credit_notes, lambda note: note.order_id)
     for order in orders_of_run(records).values():
         invoices = by_order[order.id]
         yield from exactly_one(
@@ -160,9 +163,12 @@ def _judge_invoices(records: Records) -> Iterator[Disagreement]:
                 yield Disagreement(
                     Kind.ORDER_INVOICE_NUMBER, f"order {order.id}", invoice.number, str(order.invoice_number)
                 )
+        for note in credit_notes[order.id]:
+            yield Disagreement(Kind.CREDIT_NOTE_UNFOUNDED, f"order {order.id}", "no credit note", note.number)
 
 
-def _moves_by_order(records: Records, kind: str) -> defaultdict[str | None, list[MoveRecord]]:
+def moves_by_order(records: Records, kind: str) -> defaultdict[str | None, list[MoveRecord]]:
+    """The movements of one kind, by the order whose money they moved."""
     return _by_order(records, [move for move in records.moves if move.kind == kind])
 
 

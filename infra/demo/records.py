@@ -23,7 +23,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class OrderRecord:
-    """An order as `GET /orders` shows it to staff; `skus` are those of its lines."""
+    """An order as `GET /orders` shows it to staff; `skus` are those of its lines, `refunded_minor` was given back."""
 
     id: str
     customer_id: str
@@ -32,6 +32,8 @@ class OrderRecord:
     total_minor: int
     invoice_number: str | None
     skus: tuple[str, ...]
+    refunded_minor: int = 0
+    credit_note_numbers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,19 @@ class InvoiceRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class CreditNoteRecord:
+    """A credit note as `GET /credit-notes` shows it: what was given back of its invoice."""
+
+    id: str
+    number: str
+    invoice_number: str
+    order_id: str
+    currency: str
+    total_minor: int
+    mailed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Attachment:
     """One attached part of a mail; `size` in bytes."""
 
@@ -110,8 +125,8 @@ class Records:
     """Everything that one reconcile looks at.
 
     `purchases` and `answers` are what was played. The others are what the suite, the provider and the mailbox say. They
-    may hold other runs' records too, which are not looked at; `invoices` must hold all there are, because numbers have
-    no gap over the series and not over a run.
+    may hold other runs' records too, which are not looked at; `invoices` and `credit_notes` must hold all there are,
+    because numbers have no gap over the series and not over a run.
     """
 
     run: Run
@@ -122,4 +137,5 @@ class Records:
     calls: Sequence[CallRecord] = field(default=())
     moves: Sequence[MoveRecord] = field(default=())
     invoices: Sequence[InvoiceRecord] = field(default=())
+    credit_notes: Sequence[CreditNoteRecord] = field(default=())
     mails: Sequence[MailRecord] = field(default=())

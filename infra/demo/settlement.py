@@ -1,13 +1,13 @@
-"""Waits until every order of a run has reached its end: paid, invoiced and mailed."""
+"""Waits until every order of a run has reached its end: paid, invoiced and mailed, or given back and credited."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from enum import StrEnum
 from time import monotonic
 
 from demo.clients import Clients
-from demo.records import OrderRecord
+from demo.records import CreditNoteRecord, InvoiceRecord, OrderRecord
 
 # A look reads pages of the lists, so the watch rests longer than it looks: it must not slow down what it watches.
 _REST_PER_LOOK = 3.0
@@ -20,15 +20,21 @@ class StoodStill(Exception):
 class _Awaits(StrEnum):
     """What an order must get next; one that awaits nothing has ended."""
 
-    ANSWER = "paid"
+    ANSWER = "paid, declined or cancelled"
     INVOICE = "invoiced"
+    CREDIT = "invoiced and credited"
+    CREDIT_MAIL = "mailed of its credit note"
     MAIL = "mailed"
+
+
+_ON_THE_ORDER = (_Awaits.ANSWER, _Awaits.INVOICE, _Awaits.CREDIT)
 
 
 class Settlement:
     """Watches the orders with the given ids, with at least `look_every` seconds between two looks.
 
-    What ends otherwise than paid has ended too: judging is not its task.
+    What ends otherwise than paid has ended too: judging is not its task. A cancelled order of which money was given
+    back has ended when its credit note and its invoice are mailed.
     """
 
     def __init__(self, clients: Clients, order_ids: Iterable[str], *, look_every: float) -> None:
@@ -48,7 +54,8 @@ class Settlement:
         while True:
             looked_at = monotonic()
             await self._look_at_orders()
-            await self._look_at_invoices()
+            await self._look_at(self._clients.billing.credit_notes, _Awaits.CREDIT_MAIL, then=_Awaits.MAIL)
+            await self._look_at(self._clients.billing.invoices, _Awaits.MAIL, then=None)
             now = monotonic()
             report(total - len(self._unfinished), total)
             if not self._unfinished:
@@ -61,7 +68,7 @@ class Settlement:
 
     async def _look_at_orders(self) -> None:
         """Reads the list only as far as something unfinished may still stand in it."""
-        unseen = {order for order, awaits in self._unfinished.items() if awaits is not _Awaits.MAIL}
+        unseen = {order for order, awaits in self._unfinished.items() if awaits in _ON_THE_ORDER}
         if not unseen:
             return
         async for order in self._clients.orders.orders():
@@ -71,15 +78,21 @@ class Settlement:
             if not unseen:
                 return
 
-    async def _look_at_invoices(self) -> None:
-        unseen = {order for order, awaits in self._unfinished.items() if awaits is _Awaits.MAIL}
+    async def _look_at(
+        self,
+        documents: Callable[[], AsyncIterator[InvoiceRecord] | AsyncIterator[CreditNoteRecord]],
+        awaited: _Awaits,
+        *,
+        then: _Awaits | None,
+    ) -> None:
+        unseen = {order for order, awaits in self._unfinished.items() if awaits is awaited}
         if not unseen:
             return
-        async for invoice in self._clients.billing.invoices():
-            if invoice.order_id in unseen:
-                unseen.discard(invoice.order_id)
-                if invoice.mailed_at is not None:
-                    self._reached(invoice.order_id, None)
+        async for document in documents():
+            if document.order_id in unseen:
+                unseen.discard(document.order_id)
+                if document.mailed_at is not None:
+                    self._reached(document.order_id, then)
             if not unseen:
                 return
 
@@ -103,6 +116,8 @@ class Settlement:
 def _next_of(order: OrderRecord) -> _Awaits | None:
     if order.status in ("pending_payment", "cancelling"):
         return _Awaits.ANSWER
+    if order.status == "cancelled" and order.refunded_minor:
+        return _Awaits.CREDIT_MAIL if order.invoice_number and order.credit_note_numbers else _Awaits.CREDIT
     if order.status != "paid":
         return None
     return _Awaits.INVOICE if order.invoice_number is None else _Awaits.MAIL

@@ -4,7 +4,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from demo.records import Attachment, CallRecord, InvoiceRecord, MailRecord, MoveRecord, OrderRecord, PaymentRecord
+from demo.records import (
+    Attachment,
+    CallRecord,
+    CreditNoteRecord,
+    InvoiceRecord,
+    MailRecord,
+    MoveRecord,
+    OrderRecord,
+    PaymentRecord,
+)
 
 View = Mapping[str, Any]
 
@@ -18,6 +27,8 @@ def order(view: View) -> OrderRecord:
         total_minor=view["total_minor"],
         invoice_number=view["invoice_number"],
         skus=tuple(line["sku"] for line in view["lines"]),
+        refunded_minor=view["refunded_minor"],
+        credit_note_numbers=tuple(view["credit_note_numbers"]),
     )
 
 
@@ -40,6 +51,18 @@ def invoice(view: View) -> InvoiceRecord:
         currency=view["currency"],
         total_minor=view["total_minor"],
         issued_at=moment(view["issued_at"]),
+        mailed_at=moment(view["mailed_at"]) if view["mailed_at"] else None,
+    )
+
+
+def credit_note(view: View) -> CreditNoteRecord:
+    return CreditNoteRecord(
+        id=view["id"],
+        number=view["number"],
+        invoice_number=view["invoice_number"],
+        order_id=view["order_id"],
+        currency=view["currency"],
+        total_minor=view["total_minor"],
         mailed_at=moment(view["mailed_at"]) if view["mailed_at"] else None,
     )
 

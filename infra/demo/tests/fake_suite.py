@@ -19,7 +19,8 @@ Views = list[dict[str, Any]]
 class FakeSuite:
     """What the fake holds, and how it misbehaves.
 
-    Each look at the list of orders brings every order one step further: paid, then invoiced and mailed.
+    Each look at the list of orders brings every order one step further: paid, then invoiced and mailed; or, where it
+    is being cancelled, given back and credited.
     """
 
     secrets: Path
@@ -27,12 +28,14 @@ class FakeSuite:
     effect_before_loss: bool = True
     declined_customers: frozenset[str] = frozenset()
     steps: int = 2  # how many steps an order ever makes
+    notes_are_mailed: bool = True
     page: int = 7
     orders: Views = field(default_factory=list)
     payments: Views = field(default_factory=list)
     calls: Views = field(default_factory=list)
     moves: Views = field(default_factory=list)
     invoices: Views = field(default_factory=list)
+    credit_notes: Views = field(default_factory=list)
     mails: Views = field(default_factory=list)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     tries: Counter[str] = field(default_factory=Counter)
@@ -53,11 +56,18 @@ class FakeSuite:
                 "lines": body["lines"],
                 "placed_at": now(),
                 "invoice_number": None,
+                "refunded_minor": 0,
+                "credit_note_numbers": [],
                 "timeline": [{"at": now(), "event": "order.placed", "detail": {}}],
             }
             self.orders.append(order)
             self.answers[key] = order
         return self.answers[key]
+
+    def cancel(self, order: dict[str, Any]) -> dict[str, Any]:
+        if order["status"] in ("pending_payment", "paid"):
+            order["status"] = "cancelling"
+        return order
 
     def step(self) -> None:
         for order in self.orders:
@@ -65,6 +75,8 @@ class FakeSuite:
                 self._settle(order)
             elif order["status"] == "paid" and order["invoice_number"] is None and self.steps >= 2:
                 self._issue(order)
+            elif order["status"] == "cancelling" and self.steps >= 3:
+                self._give_back(order)
 
     def _settle(self, order: dict[str, Any]) -> None:
         declined = order["customer_id"] in self.declined_customers
@@ -124,6 +136,23 @@ class FakeSuite:
                 "Attachments": [{"FileName": f"{number}.pdf", "ContentType": "application/pdf", "Size": 900}],
             }
         )
+
+    def _give_back(self, order: dict[str, Any]) -> None:
+        order["status"] = "cancelled"
+        if order["invoice_number"] is not None:
+            number = f"CN-2026-{len(self.credit_notes) + 1:06d}"
+            order |= {"refunded_minor": order["total_minor"], "credit_note_numbers": [number]}
+            self.credit_notes.append(
+                {
+                    "id": f"credit-note-of-{order['id']}",
+                    "number": number,
+                    "invoice_number": order["invoice_number"],
+                    "order_id": order["id"],
+                    "currency": order["currency"],
+                    "total_minor": order["total_minor"],
+                    "mailed_at": None,
+                }
+            )
 
     def subject(self, authorization: str, scope: str) -> tuple[str, frozenset[str]]:
         """Verifies the token as the services do and answers 401 and 403 as they do."""
@@ -185,6 +214,17 @@ def fake_app(fake: FakeSuite) -> FastAPI:
             fake.step()
         return fake.page_of(fake.orders, cursor)
 
+    @app.post("/orders/{order_id}/cancel", status_code=202, response_model=None)
+    async def cancel(order_id: str, authorization: Annotated[str, Header()]) -> dict[str, Any] | Response:
+        customer_id, _ = fake.subject(authorization, "orders:write")
+        (order,) = (view for view in fake.orders if view["id"] == order_id and view["customer_id"] == customer_id)
+        fake.tries[order_id] += 1
+        if fake.first_tries_lost and fake.tries[order_id] == 1:
+            if fake.effect_before_loss:
+                fake.cancel(order)
+            return Response("lost", fake.first_tries_lost[0])
+        return fake.cancel(order)
+
     @app.get("/orders/{order_id}")
     async def order(order_id: str, authorization: Annotated[str, Header()]) -> dict[str, Any]:
         customer_id, _ = fake.subject(authorization, "orders:read")
@@ -199,16 +239,7 @@ def fake_app(fake: FakeSuite) -> FastAPI:
         fake.subject(authorization, "payments:read_all")
         return fake.page_of(fake.payments, cursor)
 
-    @app.get("/invoices")
-    async def invoices(authorization: Annotated[str, Header()], cursor: str | None = None) -> dict[str, Any]:
-        subject, scopes = fake.subject(authorization, "invoices:read")
-        seen = [view for view in fake.invoices if "invoices:read_all" in scopes or view["customer_id"] == subject]
-        return fake.page_of(seen, cursor)
-
-    @app.get("/invoices/{invoice_id}/pdf")
-    async def pdf(invoice_id: str, authorization: Annotated[str, Header()]) -> Response:
-        fake.subject(authorization, "invoices:read")
-        return Response(f"%PDF-1.7 {invoice_id}".encode(), media_type="application/pdf")
+    _show_documents(app, fake)
 
     @app.get("/_double/ledger")
     async def ledger(
@@ -237,3 +268,23 @@ def fake_app(fake: FakeSuite) -> FastAPI:
         return next(mail for mail in fake.mails if mail["ID"] == identifier)
 
     return app
+
+
+def _show_documents(app: FastAPI, fake: FakeSuite) -> None:
+    @app.get("/invoices")
+    async def invoices(authorization: Annotated[str, Header()], cursor: str | None = None) -> dict[str, Any]:
+        subject, scopes = fake.subject(authorization, "invoices:read")
+        seen = [view for view in fake.invoices if "invoices:read_all" in scopes or view["customer_id"] == subject]
+        return fake.page_of(seen, cursor)
+
+    @app.get("/credit-notes")
+    async def credit_notes(authorization: Annotated[str, Header()], cursor: str | None = None) -> dict[str, Any]:
+        fake.subject(authorization, "invoices:read_all")
+        for note in fake.credit_notes:
+            note["mailed_at"] = now() if fake.notes_are_mailed else None
+        return fake.page_of(fake.credit_notes, cursor)
+
+    @app.get("/invoices/{invoice_id}/pdf")
+    async def pdf(invoice_id: str, authorization: Annotated[str, Header()]) -> Response:
+        fake.subject(authorization, "invoices:read")
+        return Response(f"%PDF-1.7 {invoice_id}".encode(), media_type="application/pdf")

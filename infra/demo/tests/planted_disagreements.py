@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from demo.disagreement import Kind
-from demo.records import Attachment, CallRecord, Records
+from demo.records import Attachment, CallRecord, CreditNoteRecord, Records
 from demo.tests.agreeing_records import number_of
 
 
@@ -49,6 +49,13 @@ def with_rows(records: Records, field: str, rows: Sequence[Any]) -> Records:
 def with_a_call(records: Records) -> Records:
     """A fault: the free order's payment was taken to the provider, whatever came of it."""
     return replace(records, calls=[*records.calls, CallRecord(99, "payment_intents.create", "p3", None)])
+
+
+def with_a_credit_note(records: Records) -> Records:
+    """A fault: a paid order's invoice was credited."""
+    return replace(
+        records, credit_notes=[CreditNoteRecord("c1", "CN-2026-000001", number_of(1), "o1", "USD", 2933, None)]
+    )
 
 
 PLANTED: list[tuple[str, Callable[[Records], Records], set[Kind], tuple[str, ...]]] = [
@@ -159,10 +166,16 @@ PLANTED: list[tuple[str, Callable[[Records], Records], set[Kind], tuple[str, ...
         "a number given twice",
         changed("invoices", 3, number=number_of(3)),
         {Kind.NUMBER_DOUBLE},
-        (number_of(3), "2 invoices"),
+        (number_of(3), "2 documents"),
     ),
     ("a gap", changed("invoices", 3, number=number_of(5)), {Kind.NUMBER_GAP}, ("INV-2026-", "4 after 3", "5")),
     ("no number at all", changed("invoices", 3, number="draft"), {Kind.NUMBER_UNREADABLE}, ("draft",)),
+    (
+        "a paid order credited",
+        with_a_credit_note,
+        {Kind.CREDIT_NOTE_UNFOUNDED, Kind.MAIL_MISSING},
+        ("o1", "CN-2026-000001"),
+    ),
     ("a mail lost", without("mails", 0), {Kind.MAIL_MISSING}, (number_of(1),)),
     ("a mail sent twice", twice("mails", 0, id="m1b"), {Kind.MAIL_DOUBLE}, (number_of(1), "i1@shop.example")),
     (

@@ -7,7 +7,7 @@ import pytest
 
 from demo.disagreement import Kind
 from demo.reconcile import reconcile
-from demo.records import InvoiceRecord, Records
+from demo.records import CreditNoteRecord, InvoiceRecord, Records
 from demo.tests.agreeing_records import AT, agreeing
 from demo.tests.planted_disagreements import PLANTED
 from demo.totals import totals
@@ -36,6 +36,14 @@ def test_the_series_of_each_year_counts_by_itself() -> None:
     records = agreeing()
     next_year = InvoiceRecord("i5", "INV-2027-000001", "another", "EUR", 5, AT, None)
     assert reconcile(replace(records, invoices=[*records.invoices, next_year])) == []
+
+
+def test_credit_notes_of_other_runs_count_in_a_series_of_their_own_without_a_gap() -> None:
+    notes = [CreditNoteRecord(f"c{n}", f"CN-2026-00000{n}", "INV", "another", "EUR", 5, AT) for n in (1, 2, 3)]
+    assert reconcile(replace(agreeing(), credit_notes=notes)) == []
+    assert [str(found) for found in reconcile(replace(agreeing(), credit_notes=[notes[0], notes[2]]))] == [
+        "number.gap: numbers CN-2026-: expected 2 after 1, seen 3"
+    ]
 
 
 def test_totals_count_this_run_only() -> None:
