@@ -1,7 +1,7 @@
 """The judge of events: was any lost, made up, carried out of order or not handled, and is all work done?
 
 It calls nothing and knows rows and records only, so that a test can plant any fault and hear it named. Money, orders,
-invoices and mails are judged by `demo.reconcile`.
+invoices and mails are judged by `demo.reconcile`, and those of orders that were cancelled by `chaos.outcomes`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from demo.disagreement import Disagreement
 from demo.reconcile import reconcile
 from demo.records import Records
 
@@ -28,9 +29,14 @@ class Objection:
 def judge(records: Records, evidence: Evidence) -> list[Objection]:
     """Every objection; none means that all agrees."""
     return [
-        *(Objection(str(found), _ids_in(str(found))) for found in reconcile(records)),
+        *map(objection_to, reconcile(records)),
         *judge_events(evidence),
     ]
+
+
+def objection_to(found: Disagreement) -> Objection:
+    """The disagreement of records as an objection."""
+    return Objection(str(found), _ids_in(str(found)))
 
 
 def judge_events(evidence: Evidence) -> list[Objection]:

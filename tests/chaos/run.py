@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ from .evidence import gather_evidence, unfinished
 from .ground import Ground
 from .history import history
 from .judge import Objection, judge
+from .outcomes import judge_outcomes, tally
+from .regrets import regret, wishes
 from .shopping import shop
 from .storm import Storm, Struck
 
@@ -29,14 +32,16 @@ _PATIENCE_SECONDS = 180.0
 _STANDSTILL_SECONDS = 240.0
 _REST_SECONDS = 240.0
 _HISTORIES = 3
+_ORDERS_A_REGRET = 4.0
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge says of a run."""
+    """What the judge says of a run; `regretted` counts the orders that their customers cancelled, by their ends."""
 
     seed: int
     orders: int
+    regretted: Counter[str]
     struck: Sequence[Struck]
     objections: Sequence[Objection]
     histories: Sequence[Sequence[str]] = ()
@@ -48,7 +53,11 @@ class Verdict:
 
     def __str__(self) -> str:
         dealt = [one for one in self.struck if one.missed is None]
-        head = f"seed {self.seed}: {self.orders} orders, {len(dealt)} faults ({len(self.struck) - len(dealt)} missed)"
+        ends = ", ".join(f"{count} {end}" for end, count in sorted(self.regretted.items()))
+        head = (
+            f"seed {self.seed}: {self.orders} orders ({sum(self.regretted.values())} regretted: {ends}), "
+            f"{len(dealt)} faults ({len(self.struck) - len(dealt)} missed)"
+        )
         if self.stands:
             return f"{head}: every order has one outcome, all agrees, nothing is left to do"
         lines = [f"{head}: {len(self.objections)} objections", *(f"  {one.text}" for one in self.objections[:20])]
@@ -65,7 +74,10 @@ async def run_chaos(
     a_second: float,
     told: Callable[[str], None] = lambda _: None,
 ) -> Verdict:
-    """Shop for `duration` seconds in the storm of `seed`, wait until all has settled, and judge."""
+    """Shop for `duration` seconds in the storm of `seed`, wait until all has settled, and judge.
+
+    Beside `a_second` customers who want what they order come a quarter as many who cancel it.
+    """
     stack = ground.stack
     suite = Suite(port_base=stack.port_base, state_dir=stack.layout.state)
     storm = Storm(ground, seed=seed, told=lambda one: told(str(one)))
@@ -73,13 +85,25 @@ async def run_chaos(
     objections: list[Objection] = []
     async with Clients(suite, patience=_PATIENCE_SECONDS) as clients:
         try:
-            run = Run()
-            async with asyncio.TaskGroup() as both:
-                shopping = both.create_task(shop(clients, run, read_purchases(), seconds=duration, a_second=a_second))
-                both.create_task(storm.rage(schedule(seed, duration, ground.targets)))
+            run, file = Run(), read_purchases()
+            second_run = Run(f"{run.id}-regrets")
+            async with asyncio.TaskGroup() as all_of_them:
+                shopping = all_of_them.create_task(shop(clients, run, file, seconds=duration, a_second=a_second))
+                regretting = all_of_them.create_task(
+                    regret(
+                        clients,
+                        second_run,
+                        wishes(seed, file),
+                        seconds=duration,
+                        a_second=a_second / _ORDERS_A_REGRET,
+                    )
+                )
+                all_of_them.create_task(storm.rage(schedule(seed, duration, ground.targets)))
             purchases, answers = shopping.result()
-            told(f"{len(answers)} orders are placed, the storm is over")
-            settlement = Settlement(clients, [one.order_id for one in answers if one.order_id], look_every=1.0)
+            regrets = regretting.result()
+            placed = [*answers, *(one.placed for one in regrets)]
+            told(f"{len(placed)} orders are placed, {len(regrets)} of them to be cancelled, the storm is over")
+            settlement = Settlement(clients, [one.order_id for one in placed if one.order_id], look_every=1.0)
             try:
                 await settlement.wait(
                     standstill=_STANDSTILL_SECONDS, report=lambda done, total: told(f"{done} of {total} have settled")
@@ -88,11 +112,15 @@ async def run_chaos(
                 objections.append(Objection(str(still)))
             left = await _at_rest(databases)
             records = await gather(clients, run, purchases, answers)
+            regretted = await gather(
+                clients, second_run, [one.purchase for one in regrets], [one.placed for one in regrets]
+            )
             objections += judge(records, await gather_evidence(databases, bus, left))
+            objections += judge_outcomes(regretted, regrets)
         finally:
             await databases.close()
     histories = [history(stack.layout.logs, one.about, storm.struck) for one in objections if one.about][:_HISTORIES]
-    return Verdict(seed, len(answers), storm.struck, objections, histories)
+    return Verdict(seed, len(placed), tally(regretted), storm.struck, objections, histories)
 
 
 async def _at_rest(databases: Databases) -> Mapping[str, int]:

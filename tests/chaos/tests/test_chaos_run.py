@@ -31,3 +31,5 @@ async def test_a_minute_of_chaos_ends_with_one_outcome_an_order_and_nothing_left
     dealt = [one for one in verdict.struck if one.missed is None]
     assert len(dealt) > _SECONDS / 6
     assert verdict.orders > _SECONDS
+    assert verdict.regretted["cancelled"] > 0, "some were cancelled before any money moved"
+    assert verdict.regretted["cancelled and refunded"] > 0, "and some after"
