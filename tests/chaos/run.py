@@ -119,7 +119,8 @@ async def run_chaos(
             objections += judge_outcomes(regretted, regrets)
         finally:
             await databases.close()
-    histories = [history(stack.layout.logs, one.about, storm.struck) for one in objections if one.about][:_HISTORIES]
+    told_of = list(dict.fromkeys(one.about for one in objections if one.about))[:_HISTORIES]
+    histories = [history(stack.layout.logs, about, storm.struck) for about in told_of]
     return Verdict(seed, len(placed), tally(regretted), storm.struck, objections, histories)
 
 
