@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import NamedTuple
 
 import orjson
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -48,11 +49,24 @@ _TOPIC_TROUBLES = {
     KafkaError.TOPIC_EXCEPTION,
 }
 
+# A report of a success that the broker did not tell: the client concludes it from that of a later batch.
+_PRESUMED = KafkaError(KafkaError._INCONSISTENT, "acknowledged by the client alone, without an offset of the broker")
+
+# A broker forgets a producer that has not written to a partition for a day (producer.id.expiration.ms).
+_REMEMBERED_SECONDS = 3600.0
+
 _Outcomes = dict[int, KafkaError | None]  # by position; None is an acknowledgement
 _Note = Callable[[_Outcomes, int, KafkaError | None, Message], None]
 
 _log = get_logger()
 _client_log = logging.getLogger("librdkafka")
+
+
+class _Written(NamedTuple):
+    """The partitions of a topic that one producer has written to since `since`, by the monotonic clock."""
+
+    since: float
+    partitions: set[int]
 
 
 class KafkaSink:
@@ -64,9 +78,11 @@ class KafkaSink:
     producer replaced, so nothing of an earlier call is waiting when the next one begins. What the broker may still
     find on the old connection began at the same first row or before, and goes up in order.
 
-    The broker knows a batch's predecessor only where it has written something of this producer: it takes the second
-    batch of a partition although it has refused the first. Until every partition of a topic has been written to, one
-    row of each key goes ahead, and the rest once these are acknowledged.
+    The broker knows a batch's predecessor only where it has written something of this producer, and lately: else it
+    takes the second batch of a partition although it has refused the first. Until every partition of a topic has been
+    written to, one row of each key goes ahead, and the rest once these are acknowledged. And the client takes an
+    acknowledgement for that of every earlier batch of the partition, the refused one too, which then is nowhere: so
+    only a report with an offset is one (docs/adr/0024).
 
     `security` is what the client is told of TLS and credentials (`ServiceSettings.kafka_security`).
     """
@@ -91,7 +107,7 @@ class KafkaSink:
         }
         self._producers: dict[bool, Producer] = {}  # by whether it is the one for a backlog
         self._partitions: dict[str, int] = {}  # of each topic that the broker gives
-        self._written: dict[tuple[bool, str], set[int]] = {}  # by producer and topic: what it has written to
+        self._written: dict[tuple[bool, str], _Written] = {}  # by producer and topic
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kafka-sink")
 
     async def deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
@@ -128,8 +144,8 @@ class KafkaSink:
 
     def _waves(self, bulk: bool, rows: Sequence[OutboxRow]) -> Iterator[tuple[Sequence[OutboxRow], _Note]]:
         """What to send without waiting in between, and who is to be told of each report."""
-        topics = {row.destination for row in rows}
-        new = {topic for topic in topics if len(self._written.get((bulk, topic), ())) < self._partitions[topic]}
+        written_to = {topic: self._written_to(bulk, topic) for topic in {row.destination for row in rows}}
+        new = {topic for topic, partitions in written_to.items() if len(partitions) < self._partitions[topic]}
         if not new:
             yield rows, _note
             return
@@ -139,13 +155,20 @@ class KafkaSink:
                 first.setdefault(row.ordering_key, row)
 
         def written(outcomes: _Outcomes, at: int, error: KafkaError | None, message: Message) -> None:
-            outcomes[at] = error
-            if error is None:
-                self._written.setdefault((bulk, str(message.topic())), set()).add(int(message.partition() or 0))
+            _note(outcomes, at, error, message)
+            if outcomes[at] is None:
+                written_to[str(message.topic())].add(int(message.partition() or 0))
 
         yield list(first.values()), written
         ahead = {row.position for row in first.values()}
         yield [row for row in rows if row.position not in ahead], _note
+
+    def _written_to(self, bulk: bool, topic: str) -> set[int]:
+        """The partitions of `topic` that know the producer; begun anew before the broker may have forgotten it."""
+        written, now = self._written.get((bulk, topic)), time.monotonic()
+        if written is None or now > written.since + _REMEMBERED_SECONDS:
+            written = self._written[bulk, topic] = _Written(now, set())
+        return written.partitions
 
     def _await_reports(self, producer: Producer, outcomes: _Outcomes, expected: int, deadline: float) -> bool:
         """Serve the delivery reports; whether all came in time. Afterwards nothing is left in the client.
@@ -225,8 +248,8 @@ def _produce(producer: Producer, rows: Sequence[OutboxRow], outcomes: _Outcomes,
     return tried
 
 
-def _note(outcomes: _Outcomes, position: int, error: KafkaError | None, _message: Message) -> None:
-    outcomes[position] = error
+def _note(outcomes: _Outcomes, position: int, error: KafkaError | None, message: Message) -> None:
+    outcomes[position] = error if error is not None or message.offset() is not None else _PRESUMED
 
 
 def _judge(rows: Sequence[OutboxRow], outcomes: _Outcomes, absent: set[str], *, overdue: bool) -> Delivered:
