@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from demo.clients import Clients
 from demo.evidence import gather
@@ -23,6 +23,7 @@ from .evidence import gather_evidence, unfinished
 from .ground import Ground
 from .history import history
 from .judge import Objection, judge
+from .mailbox import seen_once
 from .outcomes import judge_outcomes, tally
 from .regrets import regret, wishes
 from .shopping import shop
@@ -115,6 +116,7 @@ async def run_chaos(
             regretted = await gather(
                 clients, second_run, [one.purchase for one in regrets], [one.placed for one in regrets]
             )
+            records, regretted = (replace(each, mails=seen_once(each.mails)) for each in (records, regretted))
             objections += judge(records, await gather_evidence(databases, bus, left))
             objections += judge_outcomes(regretted, regrets)
         finally:
