@@ -10,7 +10,14 @@ import pytest
 from payment_lab import PaymentLab
 from sqlalchemy.exc import IntegrityError
 
-from payment_service.domain.payments import PaymentNotFound, PaymentNotSettled, RefundExceedsCapture
+from payment_service.domain.payments import (
+    PaymentNotFound,
+    PaymentNotSettled,
+    ProviderRefund,
+    ProviderRefundStatus,
+    RefundExceedsCapture,
+    RefundRequest,
+)
 
 
 async def test_a_refund_moves_its_amount_once_and_is_told_once(lab: PaymentLab) -> None:
@@ -146,6 +153,35 @@ async def test_what_the_provider_refuses_for_good_waits_for_a_person_and_stays_r
     (refund,) = await lab.refunds()
     assert (refund["status"], refund["detail"]) == ("needs_review", "charge_disputed")
     assert (await lab.payment())["refund_reserved_minor"] == 700
+    assert await lab.told() == ["payment.settled"]
+
+
+@pytest.mark.parametrize(
+    ("cancelled", "status", "reserved_minor"), [(False, "failed", 0), (True, "needs_review", 1999)], ids=str
+)
+async def test_a_refund_that_the_provider_fails_is_free_again_or_a_persons_where_the_order_is_cancelled(
+    lab: PaymentLab, monkeypatch: pytest.MonkeyPatch, cancelled: bool, status: str, reserved_minor: int
+) -> None:
+    async def failing(request: RefundRequest, _: object) -> ProviderRefund:
+        return ProviderRefund(
+            reference="re_failed",
+            status=ProviderRefundStatus.FAILED,
+            amount_minor=request.amount_minor,
+            currency="EUR",
+            intent_id=request.intent_id,
+            refund_id=request.refund_id,
+        )
+
+    payment = await lab.settled()
+    monkeypatch.setattr(lab.provider, "create_refund", failing)
+    if cancelled:
+        await lab.cancelled(payment["order_id"])
+    else:
+        await lab.refund(payment["id"])
+    await lab.deliver()
+    (refund,) = await lab.refunds()
+    assert (refund["status"], refund["detail"]) == (status, "failed_at_provider")
+    assert (await lab.payment())["refund_reserved_minor"] == reserved_minor
     assert await lab.told() == ["payment.settled"]
 
 
