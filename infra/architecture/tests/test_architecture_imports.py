@@ -15,7 +15,8 @@ import pytest
 from native.layout import ROOT
 
 RULES = "infra/architecture/imports.toml"
-CONTRACTS = tomllib.loads((ROOT / RULES).read_text())["tool"]["importlinter"]["contracts"]
+LINTER = tomllib.loads((ROOT / RULES).read_text())["tool"]["importlinter"]
+CONTRACTS = LINTER["contracts"]
 ROOTS = ("platform/src", "services/order/src", "services/payment/src", "services/billing/src")
 
 # By contract: in which module somebody writes which import, and what is said of it.
@@ -98,6 +99,15 @@ def said_of_plants(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_the_suite_keeps_every_contract() -> None:
     code, words = linted(ROOT)
     assert code == 0, words
+
+
+def test_every_service_stands_in_every_contract() -> None:
+    services = {f"{project.parent.name}_service" for project in ROOT.glob("services/*/pyproject.toml")}
+    assert services | {"service_platform"} == {*LINTER["root_packages"]}
+    for contract in CONTRACTS:
+        lists = [value for value in contract.values() if isinstance(value, list)]
+        named = {name.partition(".")[0] for names in lists for name in names}
+        assert services - named == set(), f"{RULES}: {contract['id']} does not name them"
 
 
 def test_every_contract_has_its_planted_violation() -> None:
