@@ -59,7 +59,9 @@ def find_base(folder: Path, now: Contracts, asked: str = "") -> Base:
     before = git.before_last_change(line)
     if before is None:
         return Base(
-            {}, f"nothing, since git knows no earlier contracts of {line} here: CONTRACTS_BASE names a revision"
+            {},
+            f"nothing: they are as in the last commit, and git knows no earlier ones of {line} here. To compare them "
+            "with a revision, say CONTRACTS_BASE=<revision>",
         )
     return Base(git.contracts(before), f"where {line} stood before their last change ({before[:10]})")
 
