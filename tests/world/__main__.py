@@ -7,6 +7,7 @@ import os
 import sys
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -23,13 +24,13 @@ def list_scenarios() -> None:
     cache = ROOT / ".pytest_cache" / "v" / LAST_OUTCOMES
     last = json.loads(cache.read_text()) if cache.exists() else {}
     proven = _proven()
-    table = Table(Column("scenario", no_wrap=True), "state", Column("seconds", justify="right"), "what it proves")
+    table = Table("scenario, and what it proves", "state", Column("seconds", justify="right"), box=box.SIMPLE)
     for name, fact in CATALOGUE.items():
         if name not in proven:
-            table.add_row(name, "no test yet", "", fact)
+            table.add_row(f"{name}\n  {fact}", "no test yet", "")
             continue
         outcome, seconds = last.get(name, ("not run here", None))
-        table.add_row(name, outcome, "" if seconds is None else f"{seconds:.1f}", fact)
+        table.add_row(f"{name}\n  {fact}", outcome, "" if seconds is None else f"{seconds:.1f}")
     Console().print(table)
 
 
