@@ -131,7 +131,7 @@ def test_a_fresh_clone_of_the_main_line_says_that_it_cannot_know(repository: Rep
     repository.git("clone", "--quiet", str(repository.root), str(tmp_path / "fresh"))
     base = find_base(tmp_path / "fresh" / "contracts", {"order": [SECOND]})
     assert base.contracts == {}
-    assert "CONTRACTS_BASE names a revision" in base.origin
+    assert "CONTRACTS_BASE=<revision>" in base.origin
 
 
 def test_a_repository_that_git_does_not_open_is_an_error(repository: Repository) -> None:
