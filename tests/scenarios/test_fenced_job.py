@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
+from service_platform.jobs.log_events import JobsLogEvent
 from world.databases import planted
-from world.jobs import job_of, run_keys, until_status
+from world.jobs import end_lease, job_of, run_keys, until_status
 from world.processes import family, stopped
+from world.story import PlacedOrder
 from world.waiting import eventually
 from world.world import World
+
+FENCED_OUT = str(JobsLogEvent.FENCED_OUT)
 
 
 async def fail_next(world: World, service: str, times: int) -> None:
@@ -48,34 +52,40 @@ async def test_each_claim_returns_the_previous_token_plus_one(world: World, serv
         assert await run_keys(world, job["id"]) == set(range(1, job["token"] + 1)), "one key a claim, none twice"
 
 
-# The first fence of the first run waits in the database for a lock that the scenario holds.
+# The first claim of a job waits in the database for a lock that the scenario holds.
 _HOLD = """
-    CREATE FUNCTION hold_first_fence() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+    CREATE FUNCTION hold_first_claim() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
     BEGIN
         PERFORM pg_advisory_xact_lock(4711);
         RETURN NEW;
     END $$;
-    CREATE TRIGGER hold_first_fence BEFORE UPDATE ON job FOR EACH ROW
-    WHEN (NEW.token = 1 AND NEW.current_step IS DISTINCT FROM OLD.current_step)
-    EXECUTE FUNCTION hold_first_fence();
+    CREATE TRIGGER hold_first_claim BEFORE UPDATE ON job FOR EACH ROW
+    WHEN (NEW.token = 1 AND OLD.token = 0 AND NEW.job_key NOT LIKE 'tick:%')
+    EXECUTE FUNCTION hold_first_claim();
 """
-_LET_GO = "DROP TRIGGER hold_first_fence ON job; DROP FUNCTION hold_first_fence()"
-_HELD = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"
+_LET_GO = "DROP TRIGGER hold_first_claim ON job; DROP FUNCTION hold_first_claim()"
+_HELD = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 4711 AND NOT granted"
 
 
 @contextlib.asynccontextmanager
-async def first_fence_held(world: World, service: str) -> AsyncIterator[Callable[[], Awaitable[int | None]]]:
-    """Within the block the first fence of every first run waits; yields who asks for the waiting server process."""
+async def stopped_before_its_fence(world: World, service: str) -> AsyncIterator[tuple[PlacedOrder, dict[str, Any]]]:
+    """Within the block the service's worker stands still with a job that it has claimed and done nothing for.
+
+    It is stopped while its claim waits, and the claim commits after that: it will read of it when it goes on.
+    """
     async with planted(world.databases, service, _HOLD, _LET_GO):
         lock = await world.databases.another(service)
         try:
             await lock.execute("SELECT pg_advisory_lock(4711)")
+            order = await world.story.place()
 
-            async def held() -> int | None:
-                pid = await world.databases.value(service, _HELD)
-                return int(pid) if pid else None
+            async def waits() -> bool:
+                return bool(await world.databases.value(service, _HELD))
 
-            yield held
+            await eventually(waits, what="the first claim of the order's job waits", within=60)
+            with stopped(family(world.stack, f"{service}-worker")):
+                await lock.execute("SELECT pg_advisory_unlock(4711)")
+                yield order, await until_status(world, service, order, "running")
         finally:
             await lock.close()
 
@@ -83,24 +93,21 @@ async def first_fence_held(world: World, service: str) -> AsyncIterator[Callable
 @pytest.mark.scenario("fenced-job/zombie-fenced-out")
 async def test_a_worker_stopped_before_its_fence_makes_no_call_when_it_resumes(world: World, service: str) -> None:
     worker = f"{service}-worker"
-    async with first_fence_held(world, service) as held:
-        order = await world.story.place()
-        backend = await eventually(held, what="the first run waits at its first fence")
-        with stopped(family(world.stack, worker)):
-            # For everybody else the zombie's machine is gone: its connection is cut, and its lease runs out.
-            await world.databases.cut(backend)
-            first = await until_status(world, service, order, "running")
-            await world.databases.execute(
-                service, "UPDATE job SET lease_expires_at = platform_now() WHERE id = $1", first["id"]
-            )
-            world.stack.scale(worker, 2)
-            taken_over = await until_status(world, service, order, "done")
-            assert taken_over["token"] == 2
+    async with stopped_before_its_fence(world, service) as (order, first):
+        assert first["token"] == 1
+        await end_lease(world, service, first)
+        world.stack.scale(worker, 2)
+        taken_over = await until_status(world, service, order, "done")
+        assert taken_over["token"] == 2
         view = await world.story.until_mailed(order)
 
-        # The zombie is awake again, and alone: work that comes now is done by it, so it is past its old run.
-        world.stack.scale(worker, 1)
-    await world.story.until_mailed(await world.story.place())
+    # The zombie is awake again, and its connection is as good as ever.
+    async def heard_of_it() -> bool:
+        lines = (world.stack.layout.logs / f"{worker}.log").read_text(encoding="utf-8").splitlines()
+        return any(FENCED_OUT in line and str(first["id"]) in line and '"run":1,' in line for line in lines)
+
+    await eventually(heard_of_it, what="its fence has told the first run that the job is another's", within=60)
+    world.stack.scale(worker, 1)
 
     after = await until_status(world, service, order, "done")
     assert (after["token"], after["finished_at"]) == (2, taken_over["finished_at"])
