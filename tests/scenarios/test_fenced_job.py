@@ -12,7 +12,7 @@ import pytest
 
 from service_platform.jobs.log_events import JobsLogEvent
 from world.databases import planted
-from world.jobs import end_lease, job_of, run_keys, until_status
+from world.jobs import WORK, end_lease, job_of, run_keys, until_it_calls, until_status
 from world.processes import family, stopped
 from world.story import PlacedOrder
 from world.waiting import eventually
@@ -93,20 +93,23 @@ async def stopped_before_its_fence(world: World, service: str) -> AsyncIterator[
 @pytest.mark.scenario("fenced-job/zombie-fenced-out")
 async def test_a_worker_stopped_before_its_fence_makes_no_call_when_it_resumes(world: World, service: str) -> None:
     worker = f"{service}-worker"
-    async with stopped_before_its_fence(world, service) as (order, first):
-        assert first["token"] == 1
-        await end_lease(world, service, first)
-        world.stack.scale(worker, 2)
-        taken_over = await until_status(world, service, order, "done")
-        assert taken_over["token"] == 2
-        view = await world.story.until_mailed(order)
 
-    # The zombie is awake again, and its connection is as good as ever.
     async def heard_of_it() -> bool:
         lines = (world.stack.layout.logs / f"{worker}.log").read_text(encoding="utf-8").splitlines()
         return any(FENCED_OUT in line and str(first["id"]) in line and '"run":1,' in line for line in lines)
 
-    await eventually(heard_of_it, what="its fence has told the first run that the job is another's", within=60)
+    with contextlib.ExitStack() as outside:
+        async with stopped_before_its_fence(world, service) as (order, first):
+            assert first["token"] == 1
+            await end_lease(world, service, first)
+            outside.enter_context(stopped(family(world.stack, WORK[service].outside)))
+            world.stack.scale(worker, 2)
+            await until_it_calls(world, service, order, token=2)
+        # The zombie is awake again, on a connection as good as ever, and its successor waits for an answer.
+        await eventually(heard_of_it, what="its fence has told the first run that the job is another's", within=60)
+    taken_over = await until_status(world, service, order, "done")
+    assert taken_over["token"] == 2
+    view = await world.story.until_mailed(order)
     world.stack.scale(worker, 1)
 
     after = await until_status(world, service, order, "done")
