@@ -8,7 +8,9 @@ for the next run.
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -47,9 +49,18 @@ def program_or_skip(tool: GoTool) -> Path:
     try:
         return tool.program()
     except NoGo as missing:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"{missing}: install Go to run this")
+        _without(f"{missing}: install Go to run this")
+
+
+def command_or_skip(name: str) -> str:
+    """Where the command is. Who has not got it does without and is told; in CI it is required."""
+    return shutil.which(name) or _without(f"{name} is not installed: install it to run this")
+
+
+def _without(reason: str) -> NoReturn:
+    if os.environ.get("CI"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 def of_this_worker(state: Path, port_base: int) -> tuple[Path, int]:

@@ -8,27 +8,24 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from native.testing import command_or_skip
 from native.topology import KINDS, SERVICES
 from stack.render import HERE, as_text, first_part
 from stack.testing import SwarmDouble, answering
-
-DOCKER = shutil.which("docker")
-pytestmark = pytest.mark.skipif(DOCKER is None, reason="there is no docker client here: install it to run this")
 
 
 def deployed(
     stack: dict[str, Any], settings: dict[str, str], folder: Path, *, without: str = ""
 ) -> tuple[SwarmDouble, subprocess.CompletedProcess[str]]:
     """The swarm after `docker stack deploy`, and what the client said; `without` is a secret that the swarm lacks."""
+    docker = command_or_skip("docker")
     (folder / "stack.yaml").write_text(as_text(stack))
     shutil.copy(HERE / "Caddyfile", folder)
     swarm = SwarmDouble([secret["name"] for secret in stack["secrets"].values() if secret["name"] != without])
     words = ["stack", "deploy", "--resolve-image", "never", "--detach=true", "-c", str(folder / "stack.yaml"), "shop"]
     with answering(swarm) as host:
         told = {**settings, "DOCKER_HOST": host, "HOME": str(folder), "PATH": os.environ["PATH"]}
-        done = subprocess.run([str(DOCKER), *words], env=told, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run([docker, *words], env=told, capture_output=True, text=True, check=False, timeout=60)
     return swarm, done
 
 

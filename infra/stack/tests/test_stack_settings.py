@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 
 from billing_service.settings import BillingSettings
+from native.testing import command_or_skip
 from native.topology import KINDS, SERVICES
 from order_service.settings import OrderSettings
 from payment_service.settings import PaymentSettings
@@ -50,8 +50,7 @@ class Manager:
 
 @pytest.fixture(scope="module")
 def manager(tmp_path_factory: pytest.TempPathFactory) -> Manager:
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is missing: install it to run this")
+    command_or_skip("openssl")
     manager = Manager(tmp_path_factory.mktemp("manager"))
     for name, value in GIVEN.items():
         (manager.folder / name).write_text(value)
