@@ -8,7 +8,7 @@ from .ci_rules import ci_breaches
 from .compose_rules import compose_breaches
 from .connections import source_breaches
 from .dockerfile_rules import dockerfile_breaches
-from .settings_rules import settings_breaches
+from .settings_rules import settings_breaches, settings_of
 from .stack_rules import stack_breaches
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "compose_breaches",
     "dockerfile_breaches",
     "settings_breaches",
+    "settings_of",
     "source_breaches",
     "stack_breaches",
 ]

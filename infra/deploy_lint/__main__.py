@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import yaml
 
-from billing_service.settings import BillingSettings
 from native.layout import ROOT
-from order_service.settings import OrderSettings
-from payment_service.settings import PaymentSettings
 from rules import finish
 from stack import Lock, render_stack
 from stack.render import LOCK
 
-from . import ci_breaches, compose_breaches, dockerfile_breaches, settings_breaches, source_breaches, stack_breaches
+from . import (
+    ci_breaches,
+    compose_breaches,
+    dockerfile_breaches,
+    settings_breaches,
+    settings_of,
+    source_breaches,
+    stack_breaches,
+)
 
 
 def main() -> None:
@@ -26,7 +31,7 @@ def main() -> None:
         *stack_breaches(render_stack(lock), lock),
         *source_breaches(),
         *ci_breaches(),
-        *settings_breaches([OrderSettings, PaymentSettings, BillingSettings]),
+        *settings_breaches(settings_of(ROOT)),
     ]
     finish(breaches, about="deploying")
 

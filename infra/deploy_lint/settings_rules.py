@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -11,6 +13,21 @@ from rules import Breach
 from service_platform.settings import ServiceSettings
 
 _SECRET_NAME = re.compile(r"(password|secret|token|api_key|private_key)$")
+
+
+def settings_of(root: Path) -> list[type[ServiceSettings]]:
+    """The settings of every service in this tree: the classes that each `settings.py` declares."""
+    modules = [
+        import_module(f"{file.parent.name}.settings") for file in sorted(root.glob("services/*/src/*/settings.py"))
+    ]
+    return [
+        declared
+        for module in modules
+        for declared in vars(module).values()
+        if isinstance(declared, type)
+        and issubclass(declared, ServiceSettings)
+        and declared.__module__ == module.__name__
+    ]
 
 
 def settings_breaches(classes: Iterable[type[ServiceSettings]]) -> list[Breach]:

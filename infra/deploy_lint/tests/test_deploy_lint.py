@@ -6,15 +6,24 @@ import copy
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from pydantic import SecretStr
 
-from deploy_lint import compose_breaches, compose_rules, dockerfile_breaches, dockerfile_rules, settings_breaches
+from deploy_lint import (
+    compose_breaches,
+    compose_rules,
+    dockerfile_breaches,
+    dockerfile_rules,
+    settings_breaches,
+    settings_of,
+)
 from deploy_lint.connections import compose_connections, places
 from native.layout import ROOT
+from native.topology import SERVICES
 from service_platform.settings import ServiceSettings
 
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yaml").read_text())
@@ -171,6 +180,20 @@ def test_settings_that_hold_a_secret_in_the_open_are_caught() -> None:
         "Careless.smtp_password",
         "Careless.webhook_secret",
     ]
+
+
+def test_the_settings_of_every_service_are_checked_and_a_new_ones_are_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert {settings.__module__ for settings in settings_of(ROOT)} == {f"{name}_service.settings" for name in SERVICES}
+    package = tmp_path / "services" / "shop" / "src" / "shop_service"
+    package.mkdir(parents=True)
+    (package / "settings.py").write_text(
+        "from service_platform.settings import ServiceSettings\n"
+        "class ShopSettings(ServiceSettings):\n    api_token: str\n"
+    )
+    monkeypatch.syspath_prepend(str(package.parent))
+    assert [breach.where for breach in settings_breaches(settings_of(tmp_path))] == ["ShopSettings.api_token"]
 
 
 def test_the_command_holds_on_this_checkout() -> None:
