@@ -7,3 +7,4 @@ class StackError(Exception):
     def __init__(self, message: str, mend: str) -> None:
         super().__init__(message)
         self.mend = mend
+        self.add_note(mend)  # where nobody catches it, a traceback says it too

@@ -56,6 +56,9 @@ class Topology:
 
     `detours` are the ports at which the services look for a server where that is not its own: those of a proxy that can
     cut and slow the connection. What comes that way to Kafka must be passed on to its port `kafka-detour`.
+
+    Raises:
+        StackError: an API has no port, or `replicas` asks for what cannot be.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Topology:
     ) -> None:
         self.layout = layout
         self._settings = settings
+        _check_ports()
         self.ports = {name: port_base + offset for name, offset in PORT_OFFSETS.items()}
         detours = dict(detours or {})
         self._reached_at = self.ports | detours
@@ -259,6 +263,14 @@ class Topology:
 
     def _secret(self, name: str) -> str:
         return str(self.layout.secrets / name)
+
+
+def _check_ports() -> None:
+    for api in (f"{service}-api" for service in SERVICES):
+        if api not in PORT_OFFSETS:
+            raise StackError(
+                f"{api} has no port", "Give it an offset that no other has: PORT_OFFSETS in infra/native/topology.py."
+            )
 
 
 def _python(module: str) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """The topology names every process, tells each what it needs, and gives no two of them one port."""
 
+import traceback
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,16 @@ def test_what_cannot_be_scaled_is_refused_with_what_can(tmp_path: Path, role: st
 
     assert role in str(refused.value)
     assert "order-relay" in refused.value.mend
+
+
+def test_a_service_without_a_port_is_told_where_it_gets_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("native.topology.SERVICES", (*SERVICES, "shop"))
+    with pytest.raises(StackError) as refused:
+        topology(tmp_path)
+
+    assert str(refused.value) == "shop-api has no port"
+    assert "PORT_OFFSETS in infra/native/topology.py" in refused.value.mend
+    assert "PORT_OFFSETS" in "".join(traceback.format_exception(refused.value)), "make lint catches nothing"
 
 
 def test_no_environment_and_no_command_line_holds_a_secret(tmp_path: Path) -> None:
