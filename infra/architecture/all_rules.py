@@ -6,13 +6,23 @@ from typing import Final
 
 from rules import Breach
 
-from . import background_rules, claim_rules, client_rules, domain_rules, door_rules, surface_rules, table_rules
+from . import (
+    background_rules,
+    claim_rules,
+    client_rules,
+    composition_rules,
+    domain_rules,
+    door_rules,
+    surface_rules,
+    table_rules,
+)
 from .sources import Rule, Sources
 
 RULES: Final[tuple[Rule, ...]] = (
     *surface_rules.RULES,
     *table_rules.RULES,
     *client_rules.RULES,
+    *composition_rules.RULES,
     *domain_rules.RULES,
     *claim_rules.RULES,
     *door_rules.RULES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import Final
 
@@ -24,7 +25,7 @@ OWNERS: Final = {
 
 _STARTS: Final = frozenset({
     "create_task", "ensure_future", "run_in_executor", "Thread", "Timer", "ThreadPoolExecutor", "ProcessPoolExecutor",
-    "run_coroutine_threadsafe", "call_later", "call_soon",
+    "run_coroutine_threadsafe", "call_later", "call_at", "call_soon", "Process", "Popen",
 })  # fmt: skip
 _SIDE_CHANNELS: Final = {
     "BackgroundTasks": "FastAPI runs it after the answer, and a crash forgets it",
@@ -33,6 +34,8 @@ _SIDE_CHANNELS: Final = {
     "blinker": "a signal is heard in this process only, and a crash forgets it",
     "on_commit": "a crash between COMMIT and it forgets it",
 }
+
+_TELL: Final = "Publish an event or enqueue a job in the transaction that makes it true."
 
 
 def a_background_task_has_an_owner(sources: Sources) -> Iterator[Breach]:
@@ -60,8 +63,12 @@ def facts_go_through_the_outbox(sources: Sources) -> Iterator[Breach]:
                 yield Breach(
                     f"{source.path}:{found.line}",
                     f"it imports {found.name or found.module}: {_SIDE_CHANNELS[word]}",
-                    "Publish an event or enqueue a job in the transaction that makes it true.",
+                    _TELL,
                 )
+        for node in source.nodes:
+            match node:
+                case ast.Attribute(attr=word) if word in _SIDE_CHANNELS:
+                    yield Breach(source.at(node), f"it uses {ast.unparse(node)}: {_SIDE_CHANNELS[word]}", _TELL)
 
 
 RULES: Final[tuple[Rule, ...]] = (a_background_task_has_an_owner, facts_go_through_the_outbox)

@@ -8,7 +8,7 @@ from typing import Final
 
 from rules import Breach
 
-from .shapes import Function, bases, calls, classes, functions, keyword, last_name, methods, parameters
+from .shapes import Function, bases, calls, classes, functions, is_own, keyword, last_name, methods_that, parameters
 from .sources import PLATFORM, Rule, Source, Sources, services
 
 TYPES: Final = {"claim": "Claim", "fence": "Claim", "idempotency": "IdempotencyClaim", "run_key": "RunKey"}
@@ -54,7 +54,7 @@ def a_claim_is_used(sources: Sources) -> Iterator[Breach]:
 def nothing_catches_around_a_fenced_write(sources: Sources) -> Iterator[Breach]:
     """A refused claim leaves through every caller, up to the platform, which knows what it means."""
     for source in _domain(sources):
-        writing = _fenced(source)
+        writing = methods_that(_is_fenced, source.tree)
         for node in source.nodes:
             caught = isinstance(node, ast.Try) and bool(node.handlers)
             if isinstance(node, ast.With | ast.AsyncWith):
@@ -64,7 +64,7 @@ def nothing_catches_around_a_fenced_write(sources: Sources) -> Iterator[Breach]:
             assert isinstance(node, ast.Try | ast.With | ast.AsyncWith)
             for line in node.body:
                 for name, call in calls(line):
-                    if (name in writing and _is_own(call)) or _is_fenced(name, call):
+                    if (name in writing and is_own(call)) or _is_fenced(name, call):
                         yield Breach(
                             source.at(call),
                             f"errors of {name}() are caught around it",
@@ -158,23 +158,6 @@ def _uses(function: Function, held: str) -> bool:
 
 def _is_fenced(name: str, call: ast.Call) -> bool:
     return name == "transaction" and keyword(call, "claim") is not None
-
-
-def _fenced(source: Source) -> frozenset[str]:
-    """The methods of a module's classes that open a transaction with a claim, or call one that does."""
-    own = [method for node in classes(source.tree) for method in methods(node)]
-    found = {method.name for method in own if any(_is_fenced(name, call) for name, call in calls(method))}
-    while more := {
-        method.name
-        for method in own
-        if method.name not in found and any(name in found and _is_own(call) for name, call in calls(method))
-    }:
-        found |= more
-    return frozenset(found)
-
-
-def _is_own(call: ast.Call) -> bool:
-    return isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self"
 
 
 RULES: Final[tuple[Rule, ...]] = (

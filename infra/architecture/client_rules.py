@@ -8,12 +8,13 @@ from typing import Final
 
 from rules import Breach
 
-from .sources import PLATFORM, Rule, Source, Sources, deployed
+from .sources import PLATFORM, Import, Rule, Source, Sources, deployed
 
 
 @dataclass(frozen=True)
 class Place:
-    """`packages` are imported in `modules` only (`*` is any service); `mend` says what others do."""
+    """`packages`, or single things of them, are imported in `modules` only (`*` is any service); `mend` says what
+    others do."""
 
     packages: frozenset[str]
     modules: tuple[str, ...]
@@ -53,15 +54,32 @@ PLACES: Final = (
         "Use the CardProvider of the domain: one adapter knows the provider's words.",
     ),
     Place(
-        frozenset({"httpx", "requests", "aiohttp", "urllib3"}),
-        (f"{PLATFORM}.http.keys", "*.integrations"),
+        frozenset({"httpx", "requests", "aiohttp", "urllib3", "urllib.request", "http.client", "niquests", "grpc"}),
+        (f"{PLATFORM}.http.keys", f"{PLATFORM}.telemetry.healthcheck", "*.integrations"),
         "Write an adapter in integrations/ that meets a Protocol of the domain, and call it in a job's step. A "
         "service is never called: its events are read.",
     ),
     Place(
-        frozenset({"asyncpg", "psycopg", "psycopg2"}),
+        frozenset({"asyncpg", "psycopg", "psycopg2", "sqlite3", "aiosqlite"}),
         tuple(f"{PLATFORM}.{module}" for module in ("database", "inbox", "jobs", "outbox")),
         "Use the session of a transaction or of database.read().",
+    ),
+    Place(
+        frozenset(
+            {
+                "sqlalchemy.create_engine",
+                "sqlalchemy.orm.sessionmaker",
+                "sqlalchemy.ext.asyncio.create_async_engine",
+                "sqlalchemy.ext.asyncio.async_sessionmaker",
+            }
+        ),
+        (f"{PLATFORM}.database",),
+        "Take the Database that bootstrap opened: a service has one, with its pool, its time limits and its claims.",
+    ),
+    Place(
+        frozenset({f"{PLATFORM}.outbox"}),
+        (PLATFORM, "*.bootstrap"),
+        "Publish by EventBus.publish, or enqueue by the function of the job's kind: they check what they write.",
     ),
     Place(
         frozenset({"fastapi", "starlette", "uvicorn"}),
@@ -76,8 +94,13 @@ def a_client_is_used_in_its_one_place(sources: Sources) -> Iterator[Breach]:
     for source in deployed(sources):
         for found in source.imports:
             for place in PLACES:
-                if found.module.split(".")[0] in place.packages and not _is_in(source, place):
-                    yield Breach(f"{source.path}:{found.line}", f"it imports {found.module}", place.mend)
+                if _is_of(found, place) and not _is_in(source, place):
+                    what = f"{found.name} of {found.module}" if found.name else found.module
+                    yield Breach(f"{source.path}:{found.line}", f"it imports {what}", place.mend)
+
+
+def _is_of(found: Import, place: Place) -> bool:
+    return any(f"{found.module}.{found.name}.".startswith(f"{package}.") for package in place.packages)
 
 
 def _is_in(source: Source, place: Place) -> bool:

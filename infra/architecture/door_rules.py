@@ -14,8 +14,10 @@ from .sources import PLATFORM, Rule, Source, Sources, services
 DOORS: Final = frozenset({"api", "reactors", "jobs", "ticks", "operations"})
 
 _INNER: Final = ("sqlalchemy", f"{PLATFORM}.database", f"{PLATFORM}.outbox", f"{PLATFORM}.inbox")
-_OPENS: Final = frozenset({"transaction", "read", "autocommit", "execute", "scalars"})
-_BRANCHES: Final = (ast.For, ast.AsyncFor, ast.While, ast.Try, ast.AsyncWith)
+_OPENS: Final = frozenset({"transaction", "read", "autocommit", "execute", "scalars", "gather", "as_completed"})
+_BRANCHES: Final = (ast.If, ast.Match, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.AsyncWith)
+_ROUTES: Final = frozenset({"get", "post", "put", "patch", "delete", "api_route"})
+_FOLDER: Final = {"Consumer": "reactors", "Step": "jobs", "FencedProcessor": "jobs"}
 
 
 def doors_are_thin(sources: Sources) -> Iterator[Breach]:
@@ -29,7 +31,7 @@ def doors_are_thin(sources: Sources) -> Iterator[Breach]:
                     f"a door imports {found.name or found.module} of {found.module}",
                     "Move what needs it into a method of the domain service or the queries, and call that.",
                 )
-        for function in _coroutines(source):
+        for function in _entries(source):
             for node in ast.walk(function):
                 if isinstance(node, _BRANCHES) or (isinstance(node, ast.Call) and last_name(node.func) in _OPENS):
                     yield Breach(
@@ -41,7 +43,7 @@ def doors_are_thin(sources: Sources) -> Iterator[Breach]:
 
 def a_consumer_makes_one_call_with_its_claim(sources: Sources) -> Iterator[Breach]:
     for source in services(sources):
-        for node, function in _of_base(source, "reactors", "Consumer", "handle"):
+        for node, function in _of_part(source, "reactors", "handle"):
             yield from _one_call(source, node, function)
             given = [keyword(call, "claim") for _, call in calls(function)]
             if not any(claim is not None and ast.unparse(claim).endswith(".claim") for claim in given):
@@ -55,7 +57,7 @@ def a_consumer_makes_one_call_with_its_claim(sources: Sources) -> Iterator[Breac
 def a_step_makes_one_call_with_its_fence(sources: Sources) -> Iterator[Breach]:
     for source in services(sources):
         fencing = {function.name for function in functions(source.nodes) if _makes_fence(function)}
-        for node, function in _of_base(source, "jobs", "Step", "run"):
+        for node, function in _of_part(source, "jobs", "run"):
             yield from _one_call(source, node, function)
             if not _makes_fence(function) and fencing.isdisjoint(name for name, _ in calls(function)):
                 yield Breach(
@@ -78,15 +80,32 @@ def jobs_are_processors_and_steps(sources: Sources) -> Iterator[Breach]:
                 )
 
 
-def _coroutines(source: Source) -> Iterator[ast.AsyncFunctionDef]:
-    yield from (node for node in source.nodes if isinstance(node, ast.AsyncFunctionDef))
+def a_door_stands_in_its_folder(sources: Sources) -> Iterator[Breach]:
+    """There the rules for doors look at it."""
+    for source in services(sources):
+        for node in classes(source.tree):
+            for base in bases(node):
+                folder = _FOLDER.get(base, source.part)
+                if source.part != folder:
+                    yield Breach(
+                        source.at(node),
+                        f"{node.name} is a {base} outside of {folder}/",
+                        f"Put it into {folder}/, where it turns what comes in into one call of the domain.",
+                    )
 
 
-def _of_base(source: Source, part: str, base: str, method: str) -> Iterator[tuple[ast.ClassDef, Function]]:
-    if source.part != part:
-        return
-    for node in classes(source.tree):
-        if base in bases(node):
+def _entries(source: Source) -> Iterator[Function]:
+    """What the platform calls: coroutines, and routes that are none. A plain function translates, and may branch."""
+    for function in functions(source.nodes):
+        decorators = {last_name(decorator) for decorator in function.decorator_list}
+        if isinstance(function, ast.AsyncFunctionDef) or decorators & _ROUTES:
+            yield function
+
+
+def _of_part(source: Source, part: str, method: str) -> Iterator[tuple[ast.ClassDef, Function]]:
+    """That method of every class in the part, whatever it extends."""
+    if source.part == part:
+        for node in classes(source.tree):
             yield from ((node, function) for function in methods(node) if function.name == method)
 
 
@@ -110,4 +129,5 @@ RULES: Final[tuple[Rule, ...]] = (
     a_consumer_makes_one_call_with_its_claim,
     a_step_makes_one_call_with_its_fence,
     jobs_are_processors_and_steps,
+    a_door_stands_in_its_folder,
 )

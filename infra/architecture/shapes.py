@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
@@ -51,6 +51,24 @@ def methods(node: ast.ClassDef) -> Iterator[Function]:
 def functions(code: Code) -> Iterator[Function]:
     """Every function in `code`, nested ones too."""
     yield from (found for found in nodes_of(code) if isinstance(found, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def methods_that(does: Callable[[str, ast.Call], bool], tree: ast.Module) -> frozenset[str]:
+    """The methods of a module's classes that make such a call, or call one of their own that does."""
+    own = [method for node in classes(tree) for method in methods(node)]
+    found = {method.name for method in own if any(does(name, call) for name, call in calls(method))}
+    while more := {
+        method.name
+        for method in own
+        if method.name not in found and any(name in found and is_own(call) for name, call in calls(method))
+    }:
+        found |= more
+    return frozenset(found)
+
+
+def is_own(call: ast.Call) -> bool:
+    """Whether it calls a method of the object itself."""
+    return isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self"
 
 
 def parameters(function: Function) -> list[ast.arg]:

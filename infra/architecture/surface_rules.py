@@ -26,6 +26,8 @@ SIDE_DOOR_NAMES: Final = frozenset({"operations", "schema"})
 STANDS_IN: Final = f"{PLATFORM}.testing"
 """Stands in for the database, so it knows its parts."""
 
+_ONE_NAME: Final = "Give it its good name where it is defined, and export it under that: one thing, one name."
+
 
 def a_package_is_imported_through_its_surface(sources: Sources) -> Iterator[Breach]:
     packages = {source.name: source for source in sources if source.is_package}
@@ -79,8 +81,14 @@ def nothing_is_exported_by_star_or_by_another_name(sources: Sources) -> Iterator
                 yield Breach(
                     where,
                     f"{found.name or found.module} is exported as {found.alias}",
-                    "Give it its good name where it is defined, and export it under that: one thing, one name.",
+                    _ONE_NAME,
                 )
+        for node in source.tree.body if source.is_package else ():
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name() | ast.Attribute() as thing) if (
+                    name in source.exported
+                ):
+                    yield Breach(source.at(node), f"{ast.unparse(thing)} is exported as {name}", _ONE_NAME)
 
 
 def no_table_leaves_its_capability(sources: Sources) -> Iterator[Breach]:
@@ -94,14 +102,18 @@ def no_table_leaves_its_capability(sources: Sources) -> Iterator[Breach]:
                         f"{source.name} exports its table {found.name}",
                         "Export a query, or a method of the domain service, that does what the other one wants.",
                     )
-        elif source.part != "domain":
-            for found in source.imports:
-                if ".domain." in found.module and (found.name or "").endswith("Table") and source.stem != "bootstrap":
-                    yield Breach(
-                        f"{source.path}:{found.line}",
-                        f"a {source.part or 'module'} takes {found.name}, which writes a capability's rows",
-                        "Call the domain service or its queries; only bootstrap puts tables and services together.",
-                    )
+        for found in source.imports:
+            if (
+                ".domain." in found.module
+                and (found.name or "").endswith("Table")
+                and source.stem != "bootstrap"
+                and not source.lies_in(".".join(found.module.split(".")[:3]))
+            ):
+                yield Breach(
+                    f"{source.path}:{found.line}",
+                    f"a {source.part or 'module'} takes {found.name}, which writes a capability's rows",
+                    "Call the domain service or its queries; only bootstrap puts tables and services together.",
+                )
 
 
 def _tables(source: Source) -> Iterator[str]:

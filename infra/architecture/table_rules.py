@@ -9,10 +9,11 @@ from typing import Final
 
 from rules import Breach
 
-from .shapes import calls, texts
+from .shapes import calls, is_own, last_name, methods_that, texts
 from .sources import PLATFORM, Rule, Source, Sources, deployed, services
 
 _CREATES = re.compile(r"\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)")
+_DATABASE = re.compile(r"database|db\b")
 _TOUCHES = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+([a-z_]+)\b(?!\()", re.IGNORECASE)
 
 READERS: Final = {
@@ -34,7 +35,7 @@ def a_table_has_one_owner(sources: Sources) -> Iterator[Breach]:
                 yield _foreign(source, node, name, owners.get(name, owner))
     for source in deployed(sources):
         service, mine = source.name.split(".")[0], _owner(source)
-        for text, node in texts(source.nodes):
+        for text, node in [*texts(source.nodes), *_lightly_declared(source)]:
             for does, name in _TOUCHES.findall(text):
                 owner = owners.get(name) or capabilities.get((service, name), mine)
                 may_read = does.upper() in {"FROM", "JOIN"} and (mine, name) in READERS
@@ -71,25 +72,36 @@ def _declared(source: Source) -> Iterator[tuple[str, ast.AST]]:
                 yield name, node
 
 
+def _lightly_declared(source: Source) -> Iterator[tuple[str, ast.AST]]:
+    """`sqlalchemy.table("orders")`, which names a table that somebody else declares, as the text it becomes."""
+    takes_it = any((found.module, found.name) == ("sqlalchemy", "table") for found in source.imports)
+    for name, call in calls(source.nodes) if takes_it else ():
+        match call.args:
+            case [ast.Constant(value=str(table)), *_] if name == "table":
+                yield f"FROM {table}", call
+
+
 def a_transaction_touches_one_connection(sources: Sources) -> Iterator[Breach]:
+    """What is opened beside it counts: in one `async with`, within it, and in a method of the module that it calls."""
     for source in deployed(sources):
+        opening = methods_that(_opens, source.tree)
         for node in source.nodes:
-            if not isinstance(node, ast.AsyncWith) or not any(name == "transaction" for name, _ in _opened(node)):
+            if not isinstance(node, ast.AsyncWith):
                 continue
-            for line in node.body:
-                for name, call in calls(line):
-                    if name in {"read", "transaction", "autocommit"} and "database" in ast.unparse(call.func):
-                        yield Breach(
-                            source.at(call),
-                            f"it opens another connection by {name}() while its transaction is open",
-                            "Read by tx.session: another connection does not see what this one wrote, and two for one "
-                            "use case exhaust the pool.",
-                        )
+            items = [call for item in node.items for name, call in calls(item.context_expr) if _opens(name, call)]
+            inside = [found for line in node.body for found in calls(line)] if items else []
+            others = [call for name, call in inside if _opens(name, call) or (name in opening and is_own(call))]
+            for call in [*items[1:], *others]:
+                yield Breach(
+                    source.at(call),
+                    f"it opens another connection by {last_name(call.func)}() while it holds one",
+                    "Read by tx.session: another connection does not see what this one wrote, and two for one use case "
+                    "exhaust the pool.",
+                )
 
 
-def _opened(node: ast.AsyncWith) -> Iterator[tuple[str, ast.Call]]:
-    for item in node.items:
-        yield from calls(item.context_expr)
+def _opens(name: str, call: ast.Call) -> bool:
+    return name in {"read", "transaction", "autocommit"} and _DATABASE.search(ast.unparse(call.func)) is not None
 
 
 RULES: Final[tuple[Rule, ...]] = (a_table_has_one_owner, a_transaction_touches_one_connection)

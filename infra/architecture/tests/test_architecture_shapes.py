@@ -11,12 +11,17 @@ import pytest
 from architecture import RULES, architecture_breaches
 from architecture.background_rules import OWNERS, a_background_task_has_an_owner
 from architecture.client_rules import PLACES
+from architecture.composition_rules import ENVIRONMENT, settings_have_one_place
+from architecture.sources import PLATFORM
 from architecture.surface_rules import SIDE_DOORS
 from architecture.table_rules import READERS
+from architecture.tests.composition_plants import COMPOSITION_PLANTS
+from architecture.tests.door_plants import DOOR_PLANTS
 from architecture.tests.planting import SOURCES, Plant
-from architecture.tests.shape_plants import PLANTS
+from architecture.tests.shape_plants import SHAPE_PLANTS
 from native.layout import ROOT
 
+PLANTS = SHAPE_PLANTS | COMPOSITION_PLANTS | DOOR_PLANTS
 ALL_PLANTS = [(rule, plant) for rule, plants in PLANTS.items() for plant in plants]
 
 
@@ -48,6 +53,10 @@ def test_what_is_named_as_an_exception_is_one() -> None:
     renamed = [replace(source, name=f"{source.name}_") if source.name in OWNERS else source for source in SOURCES]
     starting = {breach.where.partition(":")[0] for breach in a_background_task_has_an_owner(renamed)}
     assert starting == {source.path for source in SOURCES if source.name in OWNERS}
+    for module, reason in ENVIRONMENT.items():
+        inside = [source for source in SOURCES if source.lies_in(module)]
+        moved = [replace(source, name=f"{PLATFORM}.elsewhere.{source.stem}") for source in inside]
+        assert list(settings_have_one_place(moved)), reason
     for (module, table), reason in READERS.items():
         assert any(table in source.text for source in SOURCES if source.lies_in(module)), reason
 
