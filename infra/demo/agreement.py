@@ -1,6 +1,6 @@
 """What the judge asks of any two kinds of records: is there exactly one, and is it the same amount?"""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
@@ -29,6 +29,11 @@ def exactly_one(
     elif len(records) > 1:
         names = ", ".join(sorted(name(record) for record in records))
         yield Disagreement(double, subject, "one", f"{len(records)}: {names}")
+
+
+def repeated(told: Iterable[str]) -> list[str]:
+    """What is told more than once."""
+    return [text for text, times in Counter(told).items() if times > 1]
 
 
 def same_amount(

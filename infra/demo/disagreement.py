@@ -16,6 +16,7 @@ class Kind(StrEnum):
     ORDER_AMOUNT = "order.amount"
     ORDER_STATUS = "order.status"
     ORDER_INVOICE_NUMBER = "order.invoice_number"
+    ORDER_TOLD_TWICE = "order.told_twice"
     PAYMENT_MISSING = "payment.missing"
     PAYMENT_DOUBLE = "payment.double"
     PAYMENT_AMOUNT = "payment.amount"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TypeVar
 
-from demo.agreement import exactly_one, grouped, same_amount
+from demo.agreement import exactly_one, grouped, repeated, same_amount
 from demo.amounts import dollars
 from demo.disagreement import Disagreement, Kind
 from demo.mailing import judge_mails
@@ -94,6 +94,8 @@ def _judge_order(records: Records, purchase: Purchase, order: OrderRecord) -> It
     yield from same_amount(Kind.ORDER_AMOUNT, subject, purchase.cents, order.total_minor, order.currency)
     if order.status != "paid":
         yield Disagreement(Kind.ORDER_STATUS, subject, "paid", order.status)
+    for told in repeated(order.timeline):
+        yield Disagreement(Kind.ORDER_TOLD_TWICE, subject, f"{told} once in its timeline", "it more than once")
 
 
 def _judge_payments(records: Records) -> Iterator[Disagreement]:

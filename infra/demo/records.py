@@ -23,7 +23,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class OrderRecord:
-    """An order as `GET /orders` shows it to staff; `skus` are those of its lines, `refunded_minor` was given back."""
+    """An order as `GET /orders` shows it to staff; `skus` are those of its lines, `refunded_minor` was given back.
+
+    `timeline` is what happened to it, each as the event's name and what stands beside it.
+    """
 
     id: str
     customer_id: str
@@ -34,6 +37,7 @@ class OrderRecord:
     skus: tuple[str, ...]
     refunded_minor: int = 0
     credit_note_numbers: tuple[str, ...] = ()
+    timeline: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

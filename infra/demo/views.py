@@ -29,7 +29,12 @@ def order(view: View) -> OrderRecord:
         skus=tuple(line["sku"] for line in view["lines"]),
         refunded_minor=view["refunded_minor"],
         credit_note_numbers=tuple(view["credit_note_numbers"]),
+        timeline=tuple(map(_entry, view["timeline"])),
     )
+
+
+def _entry(view: View) -> str:
+    return " ".join([view["event"], *(f"{name}={value}" for name, value in sorted(view["detail"].items()))])
 
 
 def payment(view: View) -> PaymentRecord:

@@ -14,12 +14,13 @@ from world.databases import Databases
 
 @dataclass(frozen=True)
 class Said:
-    """An event that a service's transaction committed."""
+    """An event that a service's transaction committed; by `correlation_id` all that is logged of its story is known."""
 
     source: str
     event_id: str
     name: str
     key: str
+    correlation_id: str = ""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,8 @@ class Evidence:
 
 
 _SAID = """
-    SELECT message_id::text AS id, headers->>'event-name' AS name, key FROM outbox
-    WHERE channel = 'kafka' AND consumer = '' ORDER BY position
+    SELECT message_id::text AS id, headers->>'event-name' AS name, key, headers->>'correlation-id' AS correlation_id
+    FROM outbox WHERE channel = 'kafka' AND consumer = '' ORDER BY position
 """
 _HANDLED = "SELECT consumer, event_id::text AS id FROM inbox"
 _UNFINISHED = {
@@ -67,7 +68,8 @@ async def gather_evidence(databases: Databases, bus: Bus, left: Mapping[str, int
     carried: list[Carried] = []
     handled: dict[str, frozenset[str]] = {}
     for service in SERVICES:
-        said += [Said(service, row["id"], row["name"], row["key"]) for row in await databases.rows(service, _SAID)]
+        for row in await databases.rows(service, _SAID):
+            said.append(Said(service, row["id"], row["name"], row["key"], row["correlation_id"] or ""))
         for record in await bus.everything(topic_of(service)):
             carried.append(Carried(service, record.header(headers.EVENT_ID), record.key))
         for row in await databases.rows(service, _HANDLED):
@@ -82,6 +84,12 @@ async def unfinished(databases: Databases) -> dict[str, int]:
         for service in SERVICES
         for what, question in _UNFINISHED.items()
     }
+
+
+def correlations(about: Sequence[str], said: Sequence[Said]) -> list[str]:
+    """Those of the events that have any of these ids or keys: an order that nothing became of is in no other log."""
+    found = (event.correlation_id for event in said if {event.event_id, event.key} & set(about))
+    return list(dict.fromkeys(filter(None, found)))
 
 
 def _readers() -> dict[str, tuple[str, ...]]:

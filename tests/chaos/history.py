@@ -10,10 +10,13 @@ from .storm import Struck
 
 _SHOWN = ("event", "kind", "run", "consumer", "attempt", "status", "exception")
 _LONGEST = 200
+_TELL_MORE = ("order_id", "payment_id", "invoice_id", "job_id", "correlation_id")
+_OF_MANY = "tick:"  # a tick's jobs look at whatever there is
 
 
 def history(logs: Path, ids: Sequence[str], struck: Sequence[Struck]) -> list[str]:
-    """One line an event that has any of `ids`, or an id that stands beside one of them: a payment's beside its order's.
+    """One line an event that has any of `ids`, or an id that stands beside one of them: a payment's beside its order's,
+    or that of the request which set it all going.
 
     Empty without ids.
     """
@@ -48,7 +51,8 @@ def _lines(logs: Path) -> Iterator[tuple[str, str, dict[str, object], str]]:
 
 def _ids_of(line: str) -> set[str]:
     entry = json.loads(line)
-    return {str(entry[name]) for name in ("order_id", "payment_id", "invoice_id", "job_id") if entry.get(name)}
+    ids = {str(entry[name]) for name in _TELL_MORE if entry.get(name)}
+    return {one for one in ids if not one.startswith(_OF_MANY)}
 
 
 def _shown(entry: dict[str, object]) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from demo.agreement import grouped
+from demo.agreement import grouped, repeated
 from demo.mailing import judge_mails
 from demo.reconcile import moves_by_order, orders_of_run, purchase_lines
 from demo.records import CreditNoteRecord, InvoiceRecord, MoveRecord, OrderRecord, PaymentRecord, Records
@@ -101,6 +101,7 @@ def _claims(run: Run, regret: Regret, story: Story) -> Iterator[Claim]:
     yield Claim("its customer", [run.customer_id(regret.purchase)], order.customer_id)
     yield Claim("its price", [price], (order.total_minor, order.currency))
     yield Claim("its state, as its cancel was answered,", [regret.refused_as or "cancelled"], order.status)
+    yield Claim("what its timeline tells more than once", [[]], repeated(order.timeline))
     yield Claim("its end", ["cancelled"] if regret.card_pays else ["cancelled", "declined"], order.status)
     yield from _claims_on_money(regret, story)
     yield from _claims_on_papers(price, story)

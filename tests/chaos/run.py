@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from demo.clients import Clients
 from demo.evidence import gather
@@ -19,7 +20,7 @@ from world.databases import Databases
 from world.waiting import eventually
 
 from .blows import schedule
-from .evidence import gather_evidence, unfinished
+from .evidence import correlations, gather_evidence, unfinished
 from .ground import Ground
 from .history import history
 from .judge import Objection, judge
@@ -117,13 +118,28 @@ async def run_chaos(
                 clients, second_run, [one.purchase for one in regrets], [one.placed for one in regrets]
             )
             records, regretted = (replace(each, mails=seen_once(each.mails)) for each in (records, regretted))
-            objections += judge(records, await gather_evidence(databases, bus, left))
+            evidence = await gather_evidence(databases, bus, left)
+            objections += judge(records, evidence)
             objections += judge_outcomes(regretted, regrets)
         finally:
             await databases.close()
-    told_of = list(dict.fromkeys(one.about for one in objections if one.about))[:_HISTORIES]
-    histories = [history(stack.layout.logs, about, storm.struck) for about in told_of]
+    histories = [
+        [
+            f"what was logged about {', '.join(about)}:",
+            *history(stack.layout.logs, [*about, *correlations(about, evidence.said)], storm.struck),
+        ]
+        for about in islice(_stories(objections), _HISTORIES)
+    ]
     return Verdict(seed, len(placed), tally(regretted), storm.struck, objections, histories)
+
+
+def _stories(objections: Sequence[Objection]) -> Iterator[Sequence[str]]:
+    """What to tell the history of: two objections to one thing have one."""
+    told: set[str] = set()
+    for one in objections:
+        if one.about and told.isdisjoint(one.about):
+            told.update(one.about)
+            yield one.about
 
 
 async def _at_rest(databases: Databases) -> Mapping[str, int]:

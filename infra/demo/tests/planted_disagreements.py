@@ -117,6 +117,12 @@ PLANTED: list[tuple[str, Callable[[Records], Records], set[Kind], tuple[str, ...
         {Kind.ORDER_INVOICE_NUMBER},
         ("o1", number_of(1), number_of(2)),
     ),
+    (
+        "an event that took effect on an order twice",
+        changed("orders", 0, timeline=("order.placed", "invoice.issued invoice_id=i1", "invoice.issued invoice_id=i1")),
+        {Kind.ORDER_TOLD_TWICE},
+        ("o1", "invoice.issued invoice_id=i1"),
+    ),
     ("a payment lost", without("payments", 0), {Kind.PAYMENT_MISSING}, ("o1",)),
     ("a payment doubled", twice("payments", 0, id="p1b"), {Kind.PAYMENT_DOUBLE}, ("o1", "p1", "p1b")),
     ("a payment one cent off", changed("payments", 0, amount_minor=2932), {Kind.PAYMENT_AMOUNT}, ("p1", "29.32")),

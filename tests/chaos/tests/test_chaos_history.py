@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from chaos.blows import Blow, Way
+from chaos.evidence import Said, correlations
 from chaos.history import history
 from chaos.storm import Struck
 
@@ -46,6 +47,32 @@ def test_lines_of_all_logs_stand_in_the_order_of_time_with_the_blows_in_between(
     assert told[0].endswith("payments.payment.opened")
     assert told[1].endswith("kill -9 kafka")
     assert told[2].endswith("payments.settled")
+
+
+def test_the_lines_of_the_request_that_set_it_going_are_told_and_those_of_a_tick_are_not(tmp_path: Path) -> None:
+    log(
+        tmp_path / "payment-worker.log",
+        {"at": "2026-03-01T10:00:01Z", "event": "jobs.job.failed", "job_id": "j1", "correlation_id": "c1"},
+        {"at": "2026-03-01T10:00:02Z", "event": "payments.settled", "payment_id": "p1", "correlation_id": "c1"},
+        {"at": "2026-03-01T10:00:03Z", "event": "payments.seen", "payment_id": "p1", "correlation_id": "tick:look:1"},
+        {"at": "2026-03-01T10:00:04Z", "event": "payments.seen", "payment_id": "p2", "correlation_id": "tick:look:1"},
+    )
+
+    told = history(tmp_path, ["p1"], [])
+
+    assert [line.split()[-1] for line in told] == ["jobs.job.failed", "payments.settled", "payments.seen"]
+
+
+def test_the_request_behind_an_object_is_known_by_the_events_about_it() -> None:
+    said = [
+        Said("order", "e1", "order.placed", "o1", "c1"),
+        Said("payment", "e2", "payment.settled", "o1", "c1"),
+        Said("order", "e3", "order.cancel_requested", "o1", "c2"),
+        Said("order", "e4", "order.placed", "o2", "c3"),
+    ]
+
+    assert correlations(["o1"], said) == ["c1", "c2"]
+    assert correlations(["e4"], said) == ["c3"]
 
 
 def test_what_nobody_logged_about_has_no_history(tmp_path: Path) -> None:

@@ -109,6 +109,11 @@ def test_a_free_order_may_be_cancelled_before_it_is_settled_and_has_no_invoice_t
             id="a cent more",
         ),
         pytest.param(
+            changed("orders", GIVEN_BACK, timeline=("payment.settled", *["payment.refunded refund_id=r3"] * 2)),
+            "order o3: what its timeline tells more than once should be [] and is ['payment.refunded refund_id=r3']",
+            id="an event that took effect twice",
+        ),
+        pytest.param(
             without("payments", NEVER_CAPTURED),
             "order o1: the count of its payments should be 1 and is 0",
             id="no payment",
