@@ -15,6 +15,7 @@ TYPES: Final = {"claim": "Claim", "fence": "Claim", "idempotency": "IdempotencyC
 """The names by which a command holds them, and their types."""
 
 _CLAIMS: Final = frozenset({"claim", "fence", "idempotency"})
+_REFUSALS: Final = frozenset({"ClaimRefused", "DeliveryRefused", "AlreadyAnswered", "JobFencedOut"})
 _WAYS_ROUND: Final = "Take the command's own type through to where it is used; only a claim makes a Fence or a RunKey."
 
 
@@ -54,6 +55,7 @@ def a_claim_is_used(sources: Sources) -> Iterator[Breach]:
 def nothing_catches_around_a_fenced_write(sources: Sources) -> Iterator[Breach]:
     """A refused claim leaves through every caller, up to the platform, which knows what it means."""
     for source in _domain(sources):
+        yield from _names_a_refusal(source)
         writing = methods_that(_is_fenced, source.tree)
         for node in source.nodes:
             caught = isinstance(node, ast.Try) and bool(node.handlers)
@@ -71,6 +73,17 @@ def nothing_catches_around_a_fenced_write(sources: Sources) -> Iterator[Breach]:
                             "Catch around the call of the provider only, and open the transaction after it: a run that "
                             "lost its job must stop here, and an unknown COMMIT must not be taken for a refusal.",
                         )
+
+
+def _names_a_refusal(source: Source) -> Iterator[Breach]:
+    for node in source.nodes:
+        if isinstance(node, ast.ExceptHandler) and node.type is not None:
+            for caught in sorted({last_name(found) for found in ast.walk(node.type)} & _REFUSALS):
+                yield Breach(
+                    source.at(node),
+                    f"it catches {caught}",
+                    "Let it out: the platform ends the run, answers again or takes the delivery as handled.",
+                )
 
 
 def a_claim_keeps_its_type(sources: Sources) -> Iterator[Breach]:

@@ -66,6 +66,28 @@ def nothing_is_built_at_import(sources: Sources) -> Iterator[Breach]:
                 )
 
 
+def every_door_is_composed(sources: Sources) -> Iterator[Breach]:
+    """A consumer, a processor or a router that bootstrap does not name is never run, and nothing else would say so."""
+    composed = {source.name.split(".")[0]: source for source in services(sources) if source.stem == "bootstrap"}
+    for source in services(sources):
+        root = composed.get(source.name.split(".")[0])
+        named = {last_name(node) for node in root.nodes} if root is not None else set()
+        for door in _doors(source):
+            if door.name not in named:
+                yield Breach(
+                    source.at(door),
+                    f"{door.name} is not composed",
+                    "Name it in bootstrap.py, in build_api, build_consumer or build_processors.",
+                )
+
+
+def _doors(source: Source) -> Iterator[ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
+    if source.part in {"reactors", "jobs"}:
+        yield from (node for node in classes(source.tree) if {"Consumer", "FencedProcessor"} & set(bases(node)))
+    if source.part == "api":
+        yield from (found for found in functions(source.tree.body) if found.name.endswith("_router"))
+
+
 def a_domain_service_opens_and_ends_the_transaction(sources: Sources) -> Iterator[Breach]:
     for source in services(sources):
         is_service = source.part == "domain" and not source.stem.endswith(("table", "tables"))
@@ -121,6 +143,7 @@ def _refusing(source: Source) -> frozenset[str]:
 RULES: Final[tuple[Rule, ...]] = (
     settings_have_one_place,
     nothing_is_built_at_import,
+    every_door_is_composed,
     a_domain_service_opens_and_ends_the_transaction,
     an_adapter_refuses_a_transaction,
 )

@@ -8,7 +8,7 @@ from typing import Final
 
 from rules import Breach
 
-from .shapes import Function, bases, calls, classes, functions, keyword, last_name, methods
+from .shapes import Function, bases, calls, classes, functions, keyword, last_name, methods, parameters
 from .sources import PLATFORM, Rule, Source, Sources, services
 
 DOORS: Final = frozenset({"api", "reactors", "jobs", "ticks", "operations"})
@@ -94,6 +94,28 @@ def a_door_stands_in_its_folder(sources: Sources) -> Iterator[Breach]:
                     )
 
 
+def a_creating_post_claims_its_key(sources: Sources) -> Iterator[Breach]:
+    for source in services(sources):
+        for function in functions(source.nodes):
+            creates = any(
+                isinstance(made, ast.Call) and last_name(made.func) == "post" and _status_of(made) == "201"
+                for made in function.decorator_list
+            )
+            kinds = [ast.unparse(given.annotation) for given in parameters(function) if given.annotation is not None]
+            if creates and not any("IdempotencyClaim" in kind for kind in kinds):
+                yield Breach(
+                    source.at(function),
+                    f"{function.name} creates something again whenever it is asked again",
+                    "Take `claim: Annotated[IdempotencyClaim, idempotency(…)]` and give it to the command as "
+                    "`idempotency`.",
+                )
+
+
+def _status_of(route: ast.Call) -> str:
+    status = keyword(route, "status_code")
+    return "" if status is None else ast.unparse(status).removeprefix("status.HTTP_")[:3]
+
+
 def _entries(source: Source) -> Iterator[Function]:
     """What the platform calls: coroutines, and routes that are none. A plain function translates, and may branch."""
     for function in functions(source.nodes):
@@ -130,4 +152,5 @@ RULES: Final[tuple[Rule, ...]] = (
     a_step_makes_one_call_with_its_fence,
     jobs_are_processors_and_steps,
     a_door_stands_in_its_folder,
+    a_creating_post_claims_its_key,
 )

@@ -13,6 +13,12 @@ from .shapes import calls, is_own, last_name, methods_that, texts
 from .sources import PLATFORM, Rule, Source, Sources, deployed, services
 
 _CREATES = re.compile(r"\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)")
+_CLOCK: Final = f"{PLATFORM}.database.schema"
+_CLOCK_FUNCTIONS: Final = frozenset({
+    "now", "current_timestamp", "current_date", "localtimestamp", "clock_timestamp", "statement_timestamp",
+    "transaction_timestamp",
+})  # fmt: skip
+_OTHER_CLOCKS = re.compile(r"(?<!\w)(now|\w+_timestamp)\(\)|\b(CURRENT_(TIMESTAMP|DATE|TIME)|LOCALTIMESTAMP)\b")
 _DATABASE = re.compile(r"database|db\b")
 _TOUCHES = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+([a-z_]+)\b(?!\()", re.IGNORECASE)
 
@@ -72,6 +78,24 @@ def _declared(source: Source) -> Iterator[tuple[str, ast.AST]]:
                 yield name, node
 
 
+def sql_reads_the_platforms_clock(sources: Sources) -> Iterator[Breach]:
+    for source in deployed(sources):
+        if source.name == _CLOCK:
+            continue
+        written = [node for text, node in texts(source.nodes) if _OTHER_CLOCKS.search(text)]
+        called = [
+            call
+            for name, call in calls(source.nodes)
+            if name in _CLOCK_FUNCTIONS and ast.unparse(call.func).split(".")[-2:-1] == ["func"]
+        ]
+        for node in [*written, *called]:
+            yield Breach(
+                source.at(node),
+                "it reads a clock of PostgreSQL's own",
+                "Use platform_now(): it does not stand still in a transaction, and a test can move it.",
+            )
+
+
 def _lightly_declared(source: Source) -> Iterator[tuple[str, ast.AST]]:
     """`sqlalchemy.table("orders")`, which names a table that somebody else declares, as the text it becomes."""
     takes_it = any((found.module, found.name) == ("sqlalchemy", "table") for found in source.imports)
@@ -104,4 +128,8 @@ def _opens(name: str, call: ast.Call) -> bool:
     return name in {"read", "transaction", "autocommit"} and _DATABASE.search(ast.unparse(call.func)) is not None
 
 
-RULES: Final[tuple[Rule, ...]] = (a_table_has_one_owner, a_transaction_touches_one_connection)
+RULES: Final[tuple[Rule, ...]] = (
+    a_table_has_one_owner,
+    a_transaction_touches_one_connection,
+    sql_reads_the_platforms_clock,
+)

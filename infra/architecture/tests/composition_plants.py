@@ -25,6 +25,16 @@ COMPOSITION_PLANTS: dict[str, list[Plant]] = {
         Plant(f"{ORDERS}/events/bus.py", "", 'bus: Final = EventBus("order")\n', "EventBus() is built at import"),
         Plant(f"{BILLING}/integrations/rates.py", "", "_http = httpx.AsyncClient()\n", "AsyncClient() is built"),
     ],
+    "every_door_is_composed": [
+        Plant(
+            f"{ORDERS}/reactors/count_paid.py",
+            "",
+            "class CountPaid(Consumer[PaymentSettled]):\n    async def handle(self, delivery: object) -> None: ...\n",
+            "CountPaid is not composed",
+        ),
+        Plant(f"{BILLING}/jobs/remind.py", "", "class Remind(FencedProcessor[RemindPayload]): ...\n", "Remind is not"),
+        Plant(f"{ORDERS}/api/stats.py", "", "def stats_router() -> object: ...\n", "Name it in bootstrap.py"),
+    ],
     "a_domain_service_opens_and_ends_the_transaction": [
         Plant(
             f"{ORDERS}/domain/orders/order_table.py",

@@ -102,6 +102,22 @@ DOOR_PLANTS: dict[str, list[Plant]] = {
             "it uses sa.event.listens_for",
         ),
     ],
+    "a_creating_post_claims_its_key": [
+        Plant(
+            ROUTES,
+            '        claim: Annotated[IdempotencyClaim, idempotency("place_order", location="/orders/{id}")],\n',
+            "",
+            "place_order creates something again",
+        ),
+        Plant(
+            ROUTES,
+            "    return router\n",
+            '    @router.post("/copies", status_code=status.HTTP_201_CREATED)\n'
+            "    async def copy_order(body: CopyBody) -> OrderView:\n"
+            "        return await service.copy(body.command())\n\n    return router\n",
+            "copy_order creates something again",
+        ),
+    ],
     "a_door_stands_in_its_folder": [
         Plant(
             f"{ORDERS}/domain/orders/listener.py",

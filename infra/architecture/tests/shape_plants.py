@@ -117,6 +117,20 @@ SHAPE_PLANTS: dict[str, list[Plant]] = {
             "by _load() while it holds one",
         ),
     ],
+    "sql_reads_the_platforms_clock": [
+        Plant(
+            f"{ORDERS}/domain/orders/order_table.py",
+            "orders.c.placed_at < func.platform_now() - unpaid_for",
+            "orders.c.placed_at < func.now() - unpaid_for",
+            "Use platform_now()",
+        ),
+        Plant(
+            f"{PLATFORM}/idempotency/purge.py",
+            "platform_now()",
+            "now()",
+            "a clock of PostgreSQL's own",
+        ),
+    ],
     "a_client_is_used_in_its_one_place": [
         at_top(f"{ORDERS}/domain/orders/service.py", "from confluent_kafka import Producer", "Publish by EventBus"),
         at_top(f"{BILLING}/jobs/deliver_invoice.py", "from celery import shared_task", "Declare a JobKind"),
@@ -207,6 +221,13 @@ SHAPE_PLANTS: dict[str, list[Plant]] = {
             "            async with self._database.transaction(claim=fence) as tx:\n"
             "                await self._deliveries.mark_mailed(document.id, tx)",
             "errors of transaction() are caught",
+        ),
+        Plant(
+            f"{ORDERS}/domain/orders/service.py",
+            "            await command.idempotency.answer(view, tx)\n",
+            "            try:\n                await command.idempotency.answer(view, tx)\n"
+            "            except AlreadyAnswered:\n                return view\n",
+            "it catches AlreadyAnswered",
         ),
     ],
     "a_claim_keeps_its_type": [
