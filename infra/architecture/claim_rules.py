@@ -16,6 +16,7 @@ TYPES: Final = {"claim": "Claim", "fence": "Claim", "idempotency": "IdempotencyC
 
 _CLAIMS: Final = frozenset({"claim", "fence", "idempotency"})
 _REFUSALS: Final = frozenset({"ClaimRefused", "DeliveryRefused", "AlreadyAnswered", "JobFencedOut"})
+_TRY_AGAIN: Final = frozenset({"retry", "retrying", "on_exception", "on_predicate"})
 _WAYS_ROUND: Final = "Take the command's own type through to where it is used; only a claim makes a Fence or a RunKey."
 
 
@@ -57,6 +58,7 @@ def nothing_catches_around_a_fenced_write(sources: Sources) -> Iterator[Breach]:
     for source in _domain(sources):
         yield from _names_a_refusal(source)
         writing = methods_that(_is_fenced, source.tree)
+        yield from _tried_again(source, writing)
         for node in source.nodes:
             caught = isinstance(node, ast.Try) and bool(node.handlers)
             if isinstance(node, ast.With | ast.AsyncWith):
@@ -73,6 +75,17 @@ def nothing_catches_around_a_fenced_write(sources: Sources) -> Iterator[Breach]:
                             "Catch around the call of the provider only, and open the transaction after it: a run that "
                             "lost its job must stop here, and an unknown COMMIT must not be taken for a refusal.",
                         )
+
+
+def _tried_again(source: Source, writing: frozenset[str]) -> Iterator[Breach]:
+    for function in functions(source.nodes):
+        decorators = {last_name(decorator) for decorator in function.decorator_list}
+        if function.name in writing and decorators & _TRY_AGAIN:
+            yield Breach(
+                source.at(function),
+                f"{function.name} is tried again by a decorator, whatever refused it",
+                "Let its errors out: the job comes again after a pause, with a token that is its own.",
+            )
 
 
 def _names_a_refusal(source: Source) -> Iterator[Breach]:
@@ -103,6 +116,37 @@ def a_claim_keeps_its_type(sources: Sources) -> Iterator[Breach]:
             code, _, comment = line.partition("#")
             if "type: ignore" in comment and any(word in code for word in ("claim", "fence", "run_key", "run.key")):
                 yield Breach(f"{source.path}:{number}", "an ignored type error beside a claim", _WAYS_ROUND)
+
+
+def a_run_key_is_the_key_outside(sources: Sources) -> Iterator[Breach]:
+    """What an adapter gives a provider as idempotency key is the run key that it was given."""
+    for source in services(sources):
+        if source.part != "integrations":
+            continue
+        for function in functions(source.nodes):
+            keys = {
+                given.arg
+                for given in parameters(function)
+                if given.annotation and _has_type(given.annotation, "RunKey")
+            }
+            for value in _keys_sent(function):
+                if keys.isdisjoint(last_name(found) for found in ast.walk(value)):
+                    yield Breach(
+                        source.at(value),
+                        f"{ast.unparse(value)} is sent as idempotency key",
+                        "Take `key: RunKey` and send `str(key)`: a key made here is another one at each try, and money "
+                        "moves at each.",
+                    )
+
+
+def _keys_sent(function: Function) -> Iterator[ast.expr]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.keyword) and node.arg == "idempotency_key":
+            yield node.value
+        elif isinstance(node, ast.Dict):
+            for name, value in zip(node.keys, node.values, strict=True):
+                if isinstance(name, ast.Constant) and str(name.value).lower() in {"idempotency_key", "idempotency-key"}:
+                    yield value
 
 
 def _has_type(annotation: ast.expr, kind: str) -> bool:
@@ -178,4 +222,5 @@ RULES: Final[tuple[Rule, ...]] = (
     a_claim_is_used,
     nothing_catches_around_a_fenced_write,
     a_claim_keeps_its_type,
+    a_run_key_is_the_key_outside,
 )

@@ -229,6 +229,27 @@ SHAPE_PLANTS: dict[str, list[Plant]] = {
             "            except AlreadyAnswered:\n                return view\n",
             "it catches AlreadyAnswered",
         ),
+        Plant(
+            SERVICE,
+            "    async def _conclude(",
+            "    @retry(stop=stop_after_attempt(3))\n    async def _conclude(",
+            "_conclude is tried again by a decorator",
+        ),
+    ],
+    "a_run_key_is_the_key_outside": [
+        Plant(
+            f"{PAYMENTS}/integrations/card_provider.py",
+            '{"idempotency_key": str(key), "headers": carrier()}',
+            '{"idempotency_key": str(uuid4()), "headers": carrier()}',
+            "str(uuid4()) is sent as idempotency key",
+        ),
+        Plant(
+            f"{PAYMENTS}/integrations/payouts.py",
+            "",
+            "async def pay(http: AsyncClient, payout: Payout) -> None:\n"
+            '    await http.post("/payouts", headers={"Idempotency-Key": payout.reference})\n',
+            "payout.reference is sent",
+        ),
     ],
     "a_claim_keeps_its_type": [
         Plant(STEP, "run_key=run.key(self.name)", "run_key=cast(RunKey, run.key)", "a cast of run.key"),
