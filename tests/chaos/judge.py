@@ -27,10 +27,10 @@ class Objection:
 
 
 def judge(records: Records, evidence: Evidence) -> list[Objection]:
-    """Every objection; none means that all agrees."""
+    """Every objection; none means that all agrees. What became of events comes first: the rest may follow from it."""
     return [
-        *map(objection_to, reconcile(records)),
         *judge_events(evidence),
+        *map(objection_to, reconcile(records)),
     ]
 
 

@@ -34,6 +34,7 @@ _PATIENCE_SECONDS = 180.0
 _STANDSTILL_SECONDS = 240.0
 _REST_SECONDS = 240.0
 _HISTORIES = 3
+_SHOWN = 40
 _ORDERS_A_REGRET = 4.0
 
 
@@ -62,7 +63,7 @@ class Verdict:
         )
         if self.stands:
             return f"{head}: every order has one outcome, all agrees, nothing is left to do"
-        lines = [f"{head}: {len(self.objections)} objections", *(f"  {one.text}" for one in self.objections[:20])]
+        lines = [f"{head}: {len(self.objections)} objections", *(f"  {one.text}" for one in self.objections[:_SHOWN])]
         for about in self.histories:
             lines += ["", *about]
         return "\n".join(lines)
