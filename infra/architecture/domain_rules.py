@@ -8,7 +8,7 @@ from typing import Final
 
 from rules import Breach
 
-from .shapes import calls
+from .shapes import bases, calls, classes, is_own, last_name, methods, methods_that, parameters
 from .sources import Rule, Source, Sources, services
 
 READING: Final = frozenset({"queries", "views", "reading"})
@@ -60,4 +60,48 @@ def _reading_parts(source: Source) -> Iterator[ast.AST]:
     yield from (node for node in source.tree.body if isinstance(node, ast.ClassDef) and node.name.endswith("Queries"))
 
 
-RULES: Final[tuple[Rule, ...]] = (only_a_domain_service_tells, queries_write_nothing)
+def nothing_outside_is_called_in_a_transaction(sources: Sources) -> Iterator[Breach]:
+    """By a port, which is a Protocol of the domain with coroutines, or by a method of the module that uses one."""
+    domain = [source for source in services(sources) if source.part == "domain"]
+    ports = {node.name for source in domain for node in classes(source.tree) if _is_a_port(node)}
+    for source in domain:
+        held = {name for node in classes(source.tree) for name in _held(node, ports)}
+
+        def reaches(_: str, call: ast.Call, held: frozenset[str] = frozenset(held)) -> bool:
+            return any(isinstance(found, ast.Attribute) and ast.unparse(found) in held for found in ast.walk(call))
+
+        reaching = methods_that(reaches, source.tree)
+        for node in source.nodes:
+            if isinstance(node, ast.AsyncWith) and any(
+                last_name(item.context_expr) == "transaction" for item in node.items
+            ):
+                for line in node.body:
+                    for name, call in calls(line):
+                        if reaches(name, call) or (name in reaching and is_own(call)):
+                            yield Breach(
+                                source.at(call),
+                                f"{name}() calls the outside while a transaction is open",
+                                "Commit, call, and record the answer in a transaction that begins with the same claim: "
+                                "the call would hold its locks, and outlive its rollback.",
+                            )
+
+
+def _is_a_port(node: ast.ClassDef) -> bool:
+    return "Protocol" in bases(node) and any(isinstance(method, ast.AsyncFunctionDef) for method in methods(node))
+
+
+def _held(node: ast.ClassDef, ports: set[str]) -> Iterator[str]:
+    """`self._mailer`, where `__init__` puts a Mailer there."""
+    for method in methods(node):
+        given = {each.arg for each in parameters(method) if each.annotation and last_name(each.annotation) in ports}
+        for line in method.body:
+            match line:
+                case ast.Assign(targets=[ast.Attribute() as target], value=ast.Name(id=name)) if name in given:
+                    yield ast.unparse(target)
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    only_a_domain_service_tells,
+    queries_write_nothing,
+    nothing_outside_is_called_in_a_transaction,
+)

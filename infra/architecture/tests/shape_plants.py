@@ -166,6 +166,22 @@ SHAPE_PLANTS: dict[str, list[Plant]] = {
             "publish() outside",
         ),
     ],
+    "nothing_outside_is_called_in_a_transaction": [
+        Plant(
+            SERVICE,
+            "            payment = await self._payments.start(command.payment_id, tx)\n",
+            "            payment = await self._payments.start(command.payment_id, tx)\n"
+            "            created = await self._created(payment, command)\n",
+            "_created() calls the outside while a transaction is open",
+        ),
+        Plant(
+            f"{BILLING}/domain/invoices/document_delivery.py",
+            "            await self._deliveries.mark_mailed(document.id, tx)",
+            "            await self._mailer.send(self._letter(document, pdf, intent.message_id))\n"
+            "            await self._deliveries.mark_mailed(document.id, tx)",
+            "Commit, call, and record the answer",
+        ),
+    ],
     "queries_write_nothing": [
         Plant(
             QUERIES,
