@@ -13,22 +13,29 @@ _RESEND_AFTER = "make_interval(secs => resend_after * power(2, least({resends}, 
 # Each hint says under which token it was sent. A job that was claimed since needs it no more; also when it failed
 # meanwhile, which is soon when the sink sends many before it notes any. A row that is being claimed at this instant is
 # skipped.
+#
+# Rows are locked one by one and changed by id, and one that waits is told by what it does not have (see the table's
+# checks), not by its status: so no plan can go through the index of those that wait. While nearly all jobs are done the
+# planner takes that for empty, and would go through a whole backlog for each hint.
 MARK_DISPATCHED = f"""
     CREATE FUNCTION job_mark_dispatched(job_ids uuid[], tokens bigint[], resend_after double precision) RETURNS void
     LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
         at timestamptz := platform_now();
+        waiting uuid[];
     BEGIN
+        waiting := ARRAY(
+            SELECT w.id FROM unnest(job_ids, tokens) AS sent(id, token)
+            CROSS JOIN LATERAL (
+                SELECT j.id FROM job j
+                WHERE j.id = sent.id AND j.token = sent.token AND j.lease_expires_at IS NULL AND j.finished_at IS NULL
+                FOR NO KEY UPDATE SKIP LOCKED
+            ) AS w
+        );
         UPDATE job j
         SET dispatched_at = at, resend_at = greatest(j.run_after, at) + {_RESEND_AFTER.format(resends="j.resends")}
-        FROM (
-            SELECT w.id, w.token FROM unnest(job_ids, tokens) AS sent(id, token)
-            JOIN job w ON w.id = sent.id AND w.token = sent.token
-            WHERE w.status IN ('pending', 'failed')
-            FOR NO KEY UPDATE OF w SKIP LOCKED
-        ) AS waiting
-        WHERE j.id = waiting.id AND j.token = waiting.token AND j.status IN ('pending', 'failed');
+        WHERE j.id = ANY (waiting);
     END
     $$
 """

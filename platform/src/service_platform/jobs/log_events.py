@@ -25,6 +25,7 @@ class JobsLogEvent(LogEvent):
     RENEWAL_FAILED = "jobs.lease.renewal_failed"
     RUN_ENDED = "jobs.run.ended"
     PROCESS_ENDED = "jobs.process.ended"
+    DISPATCH_NOT_NOTED = "jobs.dispatch.not_noted"
     SWEPT = "jobs.sweep.sent"
     SWEEP_FAILED = "jobs.sweep.failed"
     WORKER_STARTED = "jobs.worker.started"
