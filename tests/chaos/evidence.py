@@ -38,14 +38,14 @@ class Evidence:
 
     `said` are the events of all services, each service's in the order of its outbox; `carried` are the records of
     their topics, each partition's in its order. `readers` gives the consumers of each event by its name, `handled` the
-    events by id that each consumer's inbox holds. `unfinished` counts what should be zero at rest.
+    events by id that each consumer's inbox holds. `unfinished` has the ids of what should not be there at rest.
     """
 
     said: Sequence[Said]
     carried: Sequence[Carried]
     readers: Mapping[str, Sequence[str]]
     handled: Mapping[str, frozenset[str]]
-    unfinished: Mapping[str, int] = field(default_factory=dict)
+    unfinished: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 _SAID = """
@@ -54,15 +54,18 @@ _SAID = """
 """
 _HANDLED = "SELECT consumer, event_id::text AS id FROM inbox"
 _UNFINISHED = {
-    "outbox rows to be delivered": "SELECT count(*) FROM outbox_queue WHERE not_before <= now() + interval '1 minute'",
-    "events to be retried": "SELECT count(*) FROM retry_ledger",
-    "dead letters": "SELECT count(*) FROM dead_letter WHERE state = 'dead'",
-    "jobs that are not over": "SELECT count(*) FROM job WHERE status IN ('pending', 'running', 'failed')",
-    "dead jobs and jobs that need a review": "SELECT count(*) FROM job WHERE status IN ('dead', 'needs_review')",
+    "outbox rows to be delivered": """
+        SELECT o.message_id::text AS id FROM outbox_queue q JOIN outbox o USING (position)
+        WHERE q.not_before <= now() + interval '1 minute'
+    """,
+    "events to be retried": "SELECT event_id::text AS id FROM retry_ledger",
+    "dead letters": "SELECT coalesce(event_id, id)::text AS id FROM dead_letter WHERE state = 'dead'",
+    "jobs that are not over": "SELECT id::text FROM job WHERE status IN ('pending', 'running', 'failed')",
+    "dead jobs and jobs that need a review": "SELECT id::text FROM job WHERE status IN ('dead', 'needs_review')",
 }
 
 
-async def gather_evidence(databases: Databases, bus: Bus, left: Mapping[str, int]) -> Evidence:
+async def gather_evidence(databases: Databases, bus: Bus, left: Mapping[str, Sequence[str]]) -> Evidence:
     """Read it all, at rest. `left` is what the wait for rest saw last: by now a tick may have fired anew."""
     said: list[Said] = []
     carried: list[Carried] = []
@@ -77,10 +80,10 @@ async def gather_evidence(databases: Databases, bus: Bus, left: Mapping[str, int
     return Evidence(said, carried, _readers(), handled, left)
 
 
-async def unfinished(databases: Databases) -> dict[str, int]:
-    """How much of each kind of work waits, by service and kind."""
+async def unfinished(databases: Databases) -> dict[str, Sequence[str]]:
+    """The ids of the work that waits, by service and kind."""
     return {
-        f"{service}: {what}": int(await databases.value(service, question))
+        f"{service}: {what}": [row["id"] for row in await databases.rows(service, question)]
         for service in SERVICES
         for what, question in _UNFINISHED.items()
     }

@@ -90,9 +90,9 @@ def _not_handled(evidence: Evidence) -> Iterator[Objection]:
 
 
 def _not_done(evidence: Evidence) -> Iterator[Objection]:
-    for what, count in evidence.unfinished.items():
-        if count:
-            yield Objection(f"{what}: {count}, and none should be left")
+    for what, ids in evidence.unfinished.items():
+        if ids:
+            yield Objection(f"{what}: {len(ids)} ({', '.join(ids[:3])}), and none should be left", tuple(ids[:1]))
 
 
 def _by_key(rows: Iterator[tuple[str, str, str]]) -> dict[tuple[str, str], Sequence[str]]:

@@ -143,9 +143,9 @@ def _stories(objections: Sequence[Objection]) -> Iterator[Sequence[str]]:
             yield one.about
 
 
-async def _at_rest(databases: Databases) -> Mapping[str, int]:
+async def _at_rest(databases: Databases) -> Mapping[str, Sequence[str]]:
     """Wait until no work is left, for a while; what the last look still saw, the judge will name."""
-    left: Mapping[str, int] = {}
+    left: Mapping[str, Sequence[str]] = {}
 
     async def nothing() -> bool:
         nonlocal left

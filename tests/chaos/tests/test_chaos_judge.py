@@ -20,7 +20,7 @@ ALL_WELL = Evidence(
         "billing.record-order": frozenset({"e1", "e3"}),
         "payment.c": frozenset({"e2"}),
     },
-    unfinished={"order: dead letters": 0},
+    unfinished={"order: dead letters": []},
 )
 
 
@@ -67,10 +67,13 @@ def test_an_event_that_a_consumer_has_not_handled_is_named_with_the_consumer() -
     ]
 
 
-def test_a_counter_that_did_not_come_back_to_zero_is_named() -> None:
-    assert objections(replace(ALL_WELL, unfinished={"payment: dead letters": 2, "order: dead letters": 0})) == [
-        "payment: dead letters: 2, and none should be left"
-    ]
+def test_work_that_is_left_is_named_with_its_ids_and_the_first_tells_its_history() -> None:
+    left = {"payment: dead letters": ["e1", "e2", "e3", "e4"], "order: dead letters": []}
+
+    (objection,) = judge_events(replace(ALL_WELL, unfinished=left))
+
+    assert objection.text == "payment: dead letters: 4 (e1, e2, e3), and none should be left"
+    assert objection.about == ("e1",)
 
 
 def test_an_objection_names_the_ids_that_tell_its_history() -> None:
