@@ -7,7 +7,7 @@ invoices and mails are judged by `demo.reconcile`, and those of orders that were
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -28,15 +28,21 @@ class Objection:
 
 def judge(records: Records, evidence: Evidence) -> list[Objection]:
     """Every objection; none means that all agrees. What became of events comes first: the rest may follow from it."""
+    order_of = {invoice.number: invoice.order_id for invoice in records.invoices}
+    order_of |= {note.number: note.order_id for note in records.credit_notes}
     return [
         *judge_events(evidence),
-        *map(objection_to, reconcile(records)),
+        *(objection_to(found, order_of) for found in reconcile(records)),
     ]
 
 
-def objection_to(found: Disagreement) -> Objection:
-    """The disagreement of records as an objection."""
-    return Objection(str(found), _ids_in(str(found)))
+def objection_to(found: Disagreement, order_of: Mapping[str, str] | None = None) -> Objection:
+    """The disagreement of records as an objection, about whatever it names; a document's number names its order."""
+    words = [word.strip(",.:;()") for word in str(found).split()]
+    named = [word for word in words if word.count("-") == 4 or word.startswith("pi_")]
+    return Objection(
+        str(found), tuple(named) or tuple(order_of[word] for word in words if order_of and word in order_of)
+    )
 
 
 def judge_events(evidence: Evidence) -> list[Objection]:
@@ -101,7 +107,3 @@ def _by_key(rows: Iterator[tuple[str, str, str]]) -> dict[tuple[str, str], Seque
     for source, key, event_id in rows:
         found[source, key].setdefault(event_id)
     return {key: tuple(ids) for key, ids in found.items()}
-
-
-def _ids_in(text: str) -> tuple[str, ...]:
-    return tuple(word.strip(",.:;") for word in text.split() if word.count("-") == 4 or word.startswith("pi_"))

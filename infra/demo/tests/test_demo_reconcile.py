@@ -42,7 +42,7 @@ def test_credit_notes_of_other_runs_count_in_a_series_of_their_own_without_a_gap
     notes = [CreditNoteRecord(f"c{n}", f"CN-2026-00000{n}", "INV", "another", "EUR", 5, AT) for n in (1, 2, 3)]
     assert reconcile(replace(agreeing(), credit_notes=notes)) == []
     assert [str(found) for found in reconcile(replace(agreeing(), credit_notes=[notes[0], notes[2]]))] == [
-        "number.gap: numbers CN-2026-: expected 2 after 1, seen 3"
+        "number.gap: numbers CN-2026-: expected 2 after 1, seen 3 (CN-2026-000003)"
     ]
 
 

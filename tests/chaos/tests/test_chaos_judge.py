@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from chaos.evidence import Carried, Evidence, Said
-from chaos.judge import judge_events
+from chaos.judge import judge_events, objection_to
+from demo.disagreement import Disagreement, Kind
 
 PLACED = Said("order", "e1", "order.placed", "k1")
 CANCEL = Said("order", "e2", "order.cancel_requested", "k1")
@@ -74,6 +75,12 @@ def test_work_that_is_left_is_named_with_its_ids_and_the_first_tells_its_history
 
     assert objection.text == "payment: dead letters: 4 (e1, e2, e3), and none should be left"
     assert objection.about == ("e1",)
+
+
+def test_a_gap_in_the_numbers_tells_the_history_of_the_order_behind_it() -> None:
+    found = Disagreement(Kind.NUMBER_GAP, "numbers INV-2026-", "4 after 3", "5 (INV-2026-000005)")
+
+    assert objection_to(found, {"INV-2026-000003": "o3", "INV-2026-000005": "o5"}).about == ("o5",)
 
 
 def test_an_objection_names_the_ids_that_tell_its_history() -> None:
