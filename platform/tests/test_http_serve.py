@@ -68,6 +68,17 @@ def read_until(process: subprocess.Popen[str], word: str) -> list[dict[str, obje
     raise AssertionError(f"it ended before logging {word!r}: {lines} {process.stderr.read() if process.stderr else ''}")
 
 
+def test_a_request_is_one_line_in_the_log(tmp_path: Path) -> None:
+    port = free_port()
+    with api(tmp_path, port) as process:
+        read_until(process, "Uvicorn running")
+        assert httpx.get(f"http://127.0.0.1:{port}/slow?cursor=private").status_code == 200
+        process.terminate()
+        lines = read_until(process, "process.stopped")
+    assert [line["route"] for line in lines if "route" in line] == ["/slow"]
+    assert [line for line in lines if "private" in str(line) or line.get("logger") == "uvicorn.access"] == []
+
+
 def test_a_stop_lets_the_request_in_flight_end_and_closes_what_is_open(tmp_path: Path) -> None:
     port = free_port()
     with (

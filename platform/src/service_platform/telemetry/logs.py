@@ -79,11 +79,13 @@ def configure_logging(
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
-    for name in ("uvicorn", "uvicorn.error", "uvicorn.access", "celery", "celery.task", "celery.redirected"):
+    for name in ("uvicorn", "uvicorn.error", "celery", "celery.task", "celery.redirected"):
         library = logging.getLogger(name)
         library.handlers, library.propagate = [], True
-    for name in ("httpx", "httpcore"):  # one line a request, with addresses in it
+    # One line a request, with addresses in it; what our API answers is logged by the API itself.
+    for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    logging.getLogger("uvicorn.access").propagate = False  # uvicorn does not even write the line where nobody takes it
 
 
 class _Identity:
