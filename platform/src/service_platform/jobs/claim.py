@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from tenacity import RetryCallState, retry, retry_if_exception_type, stop_after_delay, wait_random_exponential
-
 from service_platform.database import DATABASE_LOST
+from service_platform.pacing import Backoff
 from service_platform.telemetry import get_logger
 
 from .kind import JobKind, PayloadT
@@ -44,30 +45,28 @@ class ClaimedJob:
         )
 
 
-def _log_failure(attempt: RetryCallState) -> None:
-    error = attempt.outcome.exception() if attempt.outcome else None
-    _log.warning(JobsLogEvent.CLAIM_FAILED, attempt=attempt.attempt_number, error=repr(error))
-
-
-@retry(
-    retry=retry_if_exception_type(DATABASE_LOST),
-    wait=wait_random_exponential(multiplier=0.1, max=2),
-    stop=stop_after_delay(_PATIENCE_SECONDS),
-    before_sleep=_log_failure,
-    reraise=True,
-)
 async def claim(statements: JobStatements, kind: JobKind[Any], job_id: UUID, *, claimed_by: str) -> ClaimedJob | None:
     """Claim `job_id`; None when there is nothing to do, which is how most late or doubled deliveries end.
 
     While the database is away it waits and tries again, for 20 s: otherwise a worker would take hint after hint from
     the queue and do nothing with any. A claim whose answer was lost leaves a lease that runs out.
     """
-    row = await statements.claim(
-        job_id,
-        kind=kind.name,
-        claimed_by=claimed_by,
-        lease_seconds=kind.lease_seconds,
-        max_claims=kind.max_claims,
-        max_silent_runs=kind.max_silent_runs,
-    )
-    return None if row is None else ClaimedJob(job_id, kind, row)
+    backoff, patient_until = Backoff(0.1, 2.0), time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            row = await statements.claim(
+                job_id,
+                kind=kind.name,
+                claimed_by=claimed_by,
+                lease_seconds=kind.lease_seconds,
+                max_claims=kind.max_claims,
+                max_silent_runs=kind.max_silent_runs,
+            )
+        except DATABASE_LOST as error:
+            if time.monotonic() > patient_until:
+                raise
+            pause = backoff.failed()
+            _log.warning(JobsLogEvent.CLAIM_FAILED, attempt=backoff.failures, error=repr(error))
+            await asyncio.sleep(pause)
+        else:
+            return None if row is None else ClaimedJob(job_id, kind, row)
