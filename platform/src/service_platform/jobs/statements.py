@@ -3,6 +3,9 @@
 Two kinds of caller: `advance` and `insert` run inside a domain transaction; the others are each a statement of their
 own, sent over the bare driver, so that a claim costs one round trip. Wherever a run changes its job, it shows the
 fencing token it holds as `expected_token`.
+
+What a crash of the server may take back with no harm does not wait for its disk (`_UNFLUSHED`). Never a claim: its
+token would be given out twice.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from uuid import UUID
 from service_platform.database import Database, Transaction
 
 from .fenced_out import JobFencedOut
+
+_UNFLUSHED = "FROM set_config('synchronous_commit', 'off', true)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +83,13 @@ class JobStatements:
         return None if row is None else ClaimRow(*row)
 
     async def complete(self, job_id: UUID, *, expected_token: int) -> bool:
-        """Set the job done. False when the run that holds `expected_token` does not own it any more."""
+        """Set the job done. False when the run that holds `expected_token` does not own it any more.
+
+        A server that crashes within the next half second may forget it. The lease then runs out and the job comes
+        again at its last step, as after a worker that died right before this.
+        """
         async with self._database.autocommit() as driver:
-            return bool(await driver.fetchval("SELECT job_complete($1, $2)", job_id, expected_token))
+            return bool(await driver.fetchval(f"SELECT job_complete($1, $2) {_UNFLUSHED}", job_id, expected_token))
 
     async def fail(
         self, job_id: UUID, *, expected_token: int, error: str, retry_in_seconds: float, max_claims: int
@@ -120,12 +129,12 @@ class JobStatements:
     async def mark_dispatched(self, tokens: Mapping[UUID, int], *, resend_after_seconds: float) -> None:
         """Note that the broker has the hints of these jobs, sent under these tokens.
 
-        The sweep leaves them alone for a growing while; what was claimed since the hint was sent stays as it is.
+        The sweep leaves them alone for a growing while; what was claimed since the hint was sent stays as it is. A
+        server that crashes and forgets it forgets that the outbox's rows were sent, too, as that is noted after it.
         """
+        mark = f"SELECT job_mark_dispatched($1, $2, $3) {_UNFLUSHED}"
         async with self._database.autocommit() as driver:
-            await driver.fetchval(
-                "SELECT job_mark_dispatched($1, $2, $3)", list(tokens), list(tokens.values()), resend_after_seconds
-            )
+            await driver.fetchval(mark, list(tokens), list(tokens.values()), resend_after_seconds)
 
     async def sweep(self, *, limit: int, resend_after_seconds: float) -> int:
         """Send the hints of up to `limit` overdue jobs of each sort again; how many that were."""
