@@ -16,10 +16,11 @@ _RESEND_AFTER = "make_interval(secs => resend_after * power(2, least({resends}, 
 #
 # Rows are locked one by one and changed by id, and one that waits is told by what it does not have (see the table's
 # checks), not by its status: so no plan can go through the index of those that wait. While nearly all jobs are done the
-# planner takes that for empty, and would go through a whole backlog for each hint.
+# planner takes that for empty, and would go through a whole backlog for each hint. There is but one plan, which is made
+# once: planning costs more than noting a hint.
 MARK_DISPATCHED = f"""
     CREATE FUNCTION job_mark_dispatched(job_ids uuid[], tokens bigint[], resend_after double precision) RETURNS void
-    LANGUAGE plpgsql VOLATILE {OWNED}
+    LANGUAGE plpgsql VOLATILE {OWNED} SET plan_cache_mode = force_generic_plan
     AS $$
     DECLARE
         at timestamptz := platform_now();
