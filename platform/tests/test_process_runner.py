@@ -84,6 +84,20 @@ run_process("relay", settings, body)
         assert any("uvloop" in str(line["event"]) for line in end(process))
 
 
+def test_what_start_up_made_is_not_walked_over_by_the_collector() -> None:
+    code = """
+import gc
+async def body(stop):
+    print(gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 10_000, flush=True)
+    await stop.wait()
+run_process("relay", settings, body)
+"""
+    with running(code) as process:
+        started(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "True True\n"
+
+
 def test_a_failing_body_is_logged_and_exits_1() -> None:
     with running(
         "async def body(stop): raise ValueError('broken part')\nrun_process('relay', settings, body)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -22,6 +23,7 @@ else:
 _EXIT_FAILED = 1
 _EXIT_NOT_STOPPED = 70
 _CANCEL_SECONDS = 2.0
+_ALLOCATIONS_A_COLLECTION = 50_000
 
 _log = get_logger()
 
@@ -54,9 +56,19 @@ def run_process(
     the signal, whatever it is doing.
     """
     configure_logging(settings.service_name, kind, level=settings.log_level, secrets=settings.secret_values())
+    _spare_the_collector()
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         code = runner.run(_supervise(settings, body, ready, stop_within_seconds))
     sys.exit(code)
+
+
+def _spare_the_collector() -> None:
+    """What start-up made stays as long as the process: no collection is to walk over it. And a batch in hand is many
+    objects in no cycle: by default, every 700 of them cost a collection, a fifth of a relay's time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_ALLOCATIONS_A_COLLECTION, *gc.get_threshold()[1:])
 
 
 async def run_together(stop: asyncio.Event, *bodies: Body) -> None:
