@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator
 from uuid import uuid4
 
+import psutil
 import pytest
 from bus_lab import event_class, first_arrivals, make_topics, reading, relaying_to_kafka
 from confluent_kafka import Producer
@@ -54,6 +55,20 @@ async def limited_topic(kafka: str, max_message_bytes: int) -> AsyncIterator[str
 async def small_topic(kafka: str) -> AsyncIterator[str]:
     async with limited_topic(kafka, 2000) as name:
         yield name
+
+
+async def test_a_sink_connects_before_it_has_anything_to_send(kafka: str) -> None:
+    """Its clients' producer ids may take half a second, in which a delivery would hold its shards."""
+    port = int(kafka.rpartition(":")[2])
+
+    def connected() -> int:
+        there = psutil.Process().net_connections("tcp")
+        return sum(1 for one in there if one.raddr and one.raddr.port == port and one.status == psutil.CONN_ESTABLISHED)
+
+    before = connected()
+    sink = KafkaSink(kafka)
+    await eventually(connected, until=lambda now: now >= before + 2, what="both clients are connected")
+    await sink.close()
 
 
 async def test_a_committed_event_reaches_its_topic_with_its_headers(

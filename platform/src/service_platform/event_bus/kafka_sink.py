@@ -109,6 +109,10 @@ class KafkaSink:
         self._partitions: dict[str, int] = {}  # of each topic that the broker gives
         self._written: dict[tuple[bool, str], _Written] = {}  # by producer and topic
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kafka-sink")
+        # A client may have its producer id half a second after it was made (librdkafka asks again that much later when
+        # no broker was connected yet). Made when first needed, it would wait for it with rows in hand.
+        for bulk in (False, True):
+            self._client(bulk=bulk)
 
     async def deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._deliver, rows)
