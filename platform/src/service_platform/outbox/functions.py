@@ -11,9 +11,7 @@ SHARDS = 32  # how many relays can share one channel; part of the data, since `s
 SHARDS_A_PASS = 16  # a relay leaves shards for others while it delivers
 
 OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public"
-_ROW = """(
-        "position" bigint, ordering_key bigint, destination text, key text, headers text, payload bytea
-    )"""
+_ROW = '"position" bigint, ordering_key bigint, destination text, key text, headers json, payload bytea'
 _NOT_HELD = """NOT EXISTS (
                     SELECT FROM outbox_queue h
                     WHERE h.channel = q.channel AND h.ordering_key = q.ordering_key AND h.position < q.position
@@ -22,7 +20,7 @@ _NOT_HELD = """NOT EXISTS (
 
 # Nearly always nothing is held at all, which one look at an empty index says for every row.
 _NOT_HELD_IF_ANY_IS = f"""(
-                (SELECT NOT EXISTS (SELECT FROM outbox_queue a WHERE a.channel = $1 AND a.error IS NOT NULL))
+                (SELECT NOT EXISTS (SELECT FROM outbox_queue a WHERE a.channel = for_channel AND a.error IS NOT NULL))
                 OR {_NOT_HELD}
               )"""
 
@@ -72,10 +70,19 @@ APPEND = f"""
     $$
 """
 
-# Shards with due rows that nobody else holds, up to half of all. The locks are held to the end of the relay's
-# transaction. Which are tried first is random, so that relays side by side seldom ask for the same ones.
-TAKE_SHARDS = f"""
-    CREATE FUNCTION outbox_take_shards(for_channel text) RETURNS smallint[]
+# What a pass sends: the due rows of shards that nobody else holds, of half of all shards at most, with how many shards
+# these are. The locks are held to the end of the relay's transaction. Which are tried first is random, so that relays
+# side by side seldom ask for the same ones.
+#
+# VOLATILE is a guarantee here: each statement of such a function has a snapshot of its own, so the one that reads is
+# younger than the locks and sees what their last holder took out.
+#
+# From each shard comes the head of its queue, cut where its share of the rows or bytes is used up, but one row at
+# least: never a row without those before it. Within a key rows go by position; a deferred row takes its place when it
+# is due. The result has no order.
+TAKE = f"""
+    CREATE FUNCTION outbox_take(for_channel text, most_rows integer, most_bytes integer, resting text[])
+    RETURNS TABLE ({_ROW}, shards integer)
     LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
@@ -96,36 +103,33 @@ TAKE_SHARDS = f"""
                 EXIT WHEN cardinality(taken) = {SHARDS_A_PASS};
             END IF;
         END LOOP;
-        RETURN taken;
-    END
-    $$
-"""
-
-# No function, but the relay's own statement after the one that took the shards: so its snapshot is younger than the
-# locks and sees what their last holder took out, and its rows are not copied into a function's result first. From each
-# shard comes the head of its queue, cut where `$3` rows or `$4` bytes are used up, but one row at least: never a row
-# without those before it. Within a key rows go by position; a deferred row takes its place when it is due. The result
-# has no order.
-READ_SHARDS = f"""
-        SELECT r.position, r.ordering_key, r.destination, o.key, o.headers, o.payload
-        FROM unnest($2::smallint[]) AS s (shard)
+        shards := cardinality(taken);
+        IF shards = 0 THEN
+            RETURN;
+        END IF;
+        due := platform_now();
+        RETURN QUERY
+        SELECT r.position, r.ordering_key, r.destination, o.key, o.headers, o.payload, shards
+        FROM unnest(taken) AS s (shard)
         CROSS JOIN LATERAL (
             SELECT q.position, q.ordering_key, q.destination,
                    sum(q.bytes) OVER (ORDER BY q.not_before, q.position ROWS UNBOUNDED PRECEDING) - q.bytes AS before
             FROM outbox_queue q
-            WHERE q.channel = $1 AND q.shard = s.shard AND q.not_before <= (SELECT platform_now())
-              AND q.error IS NULL AND q.destination <> ALL ($5::text[])
+            WHERE q.channel = for_channel AND q.shard = s.shard AND q.not_before <= due
+              AND q.error IS NULL AND q.destination <> ALL (resting)
               AND {_NOT_HELD_IF_ANY_IS}
             ORDER BY q.not_before, q.position
-            LIMIT $3
+            LIMIT 1 + most_rows / shards
         ) AS r
         JOIN outbox o ON o.position = r.position
-        WHERE r.before <= $4
+        WHERE r.before <= most_bytes / shards;
+    END
+    $$
 """
 
 # One suspect whose turn has come, under its shard's lock, read again after the lock.
 TAKE_SUSPECT = f"""
-    CREATE FUNCTION outbox_take_suspect(for_channel text, resting text[]) RETURNS TABLE {_ROW}
+    CREATE FUNCTION outbox_take_suspect(for_channel text, resting text[]) RETURNS TABLE ({_ROW})
     LANGUAGE plpgsql VOLATILE {OWNED}
     AS $$
     DECLARE
@@ -141,7 +145,7 @@ TAKE_SUSPECT = f"""
         LOOP
             IF pg_try_advisory_xact_lock(hashtext('outbox ' || for_channel), candidate.shard::integer) THEN
                 RETURN QUERY
-                SELECT q.position, q.ordering_key, q.destination, o.key, o.headers::text, o.payload
+                SELECT q.position, q.ordering_key, q.destination, o.key, o.headers, o.payload
                 FROM outbox_queue q
                 JOIN outbox o ON o.position = q.position
                 WHERE q.position = candidate.position AND q.error IS NOT NULL AND q.parked_at IS NULL

@@ -13,7 +13,7 @@ import asyncpg
 from service_platform.telemetry import get_logger
 
 from .connection import DELIVERY_DEADLINE
-from .functions import READ_SHARDS, SHARDS_A_PASS
+from .functions import SHARDS_A_PASS
 from .log_events import OutboxLogEvent
 from .message import Channel, OutboxRow
 from .sink import Delivered, Sink, SinkOverran, SinkUnavailable
@@ -111,17 +111,17 @@ class RelayPass:
 
     async def _take(self, resting: Collection[str]) -> tuple[list[OutboxRow], bool]:
         """The head of the queue of each shard that is to be had, and whether that may not have been all of it."""
-        shards = await self._connection.fetchval("SELECT outbox_take_shards($1)", self._channel)
-        if not shards:
-            return [], False
-        row_share, byte_share = 1 + self._batch // len(shards), BATCH_BYTES // len(shards)
-        rows = _rows(
-            await self._connection.fetch(READ_SHARDS, self._channel, shards, row_share, byte_share, list(resting))
+        taken = await self._connection.fetch(
+            "SELECT * FROM outbox_take($1, $2, $3, $4)", self._channel, self._batch, BATCH_BYTES, list(resting)
         )
+        if not taken:
+            return [], False
+        shards = taken[0]["shards"]
+        rows = _rows(taken)
         more = (
-            len(shards) == SHARDS_A_PASS
-            or len(rows) >= row_share
-            or sum(len(row.headers) + len(row.payload) for row in rows) >= byte_share
+            shards == SHARDS_A_PASS
+            or len(rows) > self._batch // shards
+            or sum(len(row.headers) + len(row.payload) for row in rows) >= BATCH_BYTES // shards
         )
         return rows, more
 
@@ -144,7 +144,7 @@ class RelayPass:
 
 def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
     """By position, which is the order of every key."""
-    return sorted(map(OutboxRow._make, records), key=_position)
+    return sorted((OutboxRow._make(record[: len(OutboxRow._fields)]) for record in records), key=_position)
 
 
 def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tuple[list[int], Mapping[int, str]]:

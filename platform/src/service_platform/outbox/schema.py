@@ -26,7 +26,7 @@ from . import functions, operator_functions
 
 _SIGNATURES = {
     functions.APPEND: "outbox_append(text[], text[], text[], text[], uuid[], text[], bytea[], timestamptz[])",
-    functions.TAKE_SHARDS: "outbox_take_shards(text)",
+    functions.TAKE: "outbox_take(text, integer, integer, text[])",
     functions.TAKE_SUSPECT: "outbox_take_suspect(text, text[])",
     functions.MARK_SENT: "outbox_mark_sent(bigint[])",
     functions.MARK_SUSPECT: "outbox_mark_suspect(bigint[], text[])",
