@@ -16,8 +16,9 @@ from .log_events import EventBusLogEvent
 from .records import size_of
 from .watermark import Watermark
 
-# A partition with more than this in hand is paused, and resumed at half of it.
-MAX_MESSAGES = 1000
+# A partition with more than this in hand is paused, and resumed at half of it: that half is to last for as long as it
+# takes until the next ones come, which is a poll and a fetch, a fifth of a second.
+MAX_MESSAGES = 4000
 MAX_BYTES = 4 * 1024 * 1024
 
 _log = get_logger()
