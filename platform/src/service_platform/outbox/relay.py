@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from dataclasses import replace
 
 from service_platform.database import DATABASE_LOST, Database
-from service_platform.pacing import Backoff, wait_for_any
+from service_platform.pacing import Backoff, passed_on, wait_for_any
 from service_platform.telemetry import get_logger
 
 from .connection import open_connection
@@ -71,6 +72,10 @@ class Relay:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Relay until `stop`; a pass under way is finished first. Reconnects to the database by itself."""
+        async with passed_on(stop, to=self._hint):
+            await self._run(stop)
+
+    async def _run(self, stop: asyncio.Event) -> None:
         database = Backoff(0.1, 2.0)
         while not stop.is_set():
             try:
@@ -184,8 +189,9 @@ class Relay:
         """Wait until something may be due."""
         seconds = self._poll_seconds
         while not stop.is_set():
-            await wait_for_any(self._hint, stop, seconds=seconds)
-            if self._hint.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(seconds):
+                    await self._hint.wait()
                 return
             due_in = await passes.next_due()
             self._worked_at = time.monotonic()

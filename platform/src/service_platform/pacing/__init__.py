@@ -1,5 +1,5 @@
 """Waiting in loops that must stop at once, and pauses that grow."""
 
-from .waiting import Backoff, wait_for_any
+from .waiting import Backoff, passed_on, wait_for_any
 
-__all__ = ["Backoff", "wait_for_any"]
+__all__ = ["Backoff", "passed_on", "wait_for_any"]

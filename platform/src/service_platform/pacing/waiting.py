@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
+from collections.abc import AsyncIterator
 
 
 async def wait_for_any(*events: asyncio.Event, seconds: float) -> None:
@@ -14,6 +16,21 @@ async def wait_for_any(*events: asyncio.Event, seconds: float) -> None:
     finally:
         for wait in waits:
             wait.cancel()
+
+
+@contextlib.asynccontextmanager
+async def passed_on(first: asyncio.Event, *, to: asyncio.Event) -> AsyncIterator[None]:
+    """Within the block `to` is set when `first` is. A loop that waits often then waits for one event, with no tasks."""
+
+    async def pass_on() -> None:
+        await first.wait()
+        to.set()
+
+    passing = asyncio.ensure_future(pass_on())
+    try:
+        yield
+    finally:
+        passing.cancel()
 
 
 class Backoff:
