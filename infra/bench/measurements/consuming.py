@@ -30,6 +30,7 @@ OVER_SESSION = "engine, row over a session"
 ONE_PARTITION = "engine, 1 partition"
 ONE_AT_A_TIME = "engine, 1 partition, 1 at a time"
 BARE = "limit: bare asyncpg"
+BARE_ONE = "limit: bare asyncpg, 1 connection"
 FROM_COMMIT = "engine, 200 a second"
 
 _SECONDS = 180.0
@@ -51,7 +52,8 @@ def takes(lab: Lab, ours: Fencepost, plan: Plan) -> list[Take]:
     """
     many, few = plan.messages, max(100, plan.messages // 5)
     return [
-        Take(BARE, partial(_bare, lab, many)),
+        Take(BARE, partial(_bare, lab, many, _connections(lab))),
+        Take(BARE_ONE, partial(_bare, lab, few, 1)),
         Take(ENGINE, partial(_engine, lab, ours, many, PARTITIONS)),
         Take(OVER_SESSION, partial(_engine, lab, ours, many, PARTITIONS, write_over="session")),
         Take(ONE_PARTITION, partial(_engine, lab, ours, many, 1)),
@@ -79,8 +81,8 @@ MEASUREMENT = Measurement(
 )
 
 
-async def _bare(lab: Lab, messages: int) -> Figures:
-    effects, connections = Effects(lab), _connections(lab)
+async def _bare(lab: Lab, messages: int, connections: int) -> Figures:
+    effects = Effects(lab)
     told = {"address": asdict(lab.order_app()), "rows": messages, "connections": connections}
     env = {**_consumer(lab).env, "CONSUME_BARE": json.dumps(told)}
     await effects.open()
