@@ -72,7 +72,13 @@ def relays_of(world: World, service: str) -> list[psutil.Process]:
 
 
 async def through_a_stall(world: World, passages: list[Passage]) -> None:
-    """Relays are stopped with rows in hand, for so long that the others have sent these as well, and go on then."""
+    """Relays are stopped with rows in hand, for so long that the others have sent these as well, and go on then.
+
+    Before, something is sent: a relay asks for the broker before the first rows that it takes.
+    """
+    for passage in passages:
+        await passage.publish(world, 1)
+        await world.outboxes.until_sent(passage.service, passage.topic)
     with contextlib.ExitStack() as stalled:
         with stopped(family(world.stack, "kafka")):
             for passage in passages:
