@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import orjson
-from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from service_platform.event_bus import topic_of
 
@@ -15,6 +15,7 @@ from .workload import PARTITIONS
 
 _ANSWER_SECONDS = 10.0
 _LEADER_SECONDS = 60.0
+_NOT_YET = {KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.UNKNOWN_TOPIC_OR_PART}
 _READ_SECONDS = 120.0
 
 
@@ -115,7 +116,7 @@ class TopicReader:
                 _, end = self._consumer.get_watermark_offsets(partition, timeout=_ANSWER_SECONDS, cached=False)
             except KafkaException as error:
                 # A topic that was just made may not be known yet to the broker that made it.
-                if not error.args[0].retriable() or time.monotonic() > deadline:
+                if error.args[0].code() not in _NOT_YET or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             else:
