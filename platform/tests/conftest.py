@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -20,7 +21,7 @@ from confluent_kafka.admin import AdminClient
 from consuming_lab import make_effects
 from database_lab import with_one_connection
 from ledger_lab import Deliveries
-from sqlalchemy import Connection
+from sqlalchemy import Connection, make_url
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
@@ -67,6 +68,19 @@ async def source(kafka: str) -> AsyncIterator[str]:
 
 @pytest.fixture(scope="session")
 def superuser(stack: Stack) -> DatabaseAddress:
+    """Who makes the databases: on the stack's server, or on that of FENCEPOST_PLATFORM_TEST_POSTGRES.
+
+    The latter is a URL with user and password, to run on the image's version (docs/adr/0019).
+    """
+    if elsewhere := os.environ.get("FENCEPOST_PLATFORM_TEST_POSTGRES"):
+        url = make_url(elsewhere)
+        return DatabaseAddress(
+            url.host or "127.0.0.1",
+            url.port or 5432,
+            url.database or "postgres",
+            url.username or "postgres",
+            url.password or "",
+        )
     password = (stack.layout.secrets / POSTGRES_PASSWORD).read_text(encoding="utf-8")
     return DatabaseAddress("127.0.0.1", stack.topology.ports["postgres"], "postgres", "postgres", password)
 
