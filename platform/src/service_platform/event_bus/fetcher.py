@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from service_platform.telemetry import get_logger
 
+from .client_log import CLIENT_LOG
 from .log_events import EventBusLogEvent
 
 Place = tuple[str, int]  # topic, partition
@@ -96,7 +96,7 @@ class Fetcher:
             "client.id": group,
             "on_commit": self._on_commit,
             "error_cb": self._on_error,
-            "logger": logging.getLogger("librdkafka"),
+            "logger": CLIENT_LOG,
         }
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from service_platform.outbox import Delivered, OutboxRow, SinkUnavailable
 from service_platform.telemetry import get_logger
 
+from .client_log import CLIENT_LOG
 from .log_events import EventBusLogEvent
 
 # A whole call stays below outbox.connection.DELIVERY_DEADLINE: this, and a second at most to drain a producer.
@@ -59,7 +59,6 @@ _Outcomes = dict[int, KafkaError | None]  # by position; None is an acknowledgem
 _Note = Callable[[_Outcomes, int, KafkaError | None, Message], None]
 
 _log = get_logger()
-_client_log = logging.getLogger("librdkafka")
 
 
 class _Written(NamedTuple):
@@ -195,7 +194,7 @@ class KafkaSink:
     def _client(self, *, bulk: bool = False) -> Producer:
         if bulk not in self._producers:
             linger = _BULK_LINGER_MS if bulk else 0
-            self._producers[bulk] = Producer({**self._settings, "linger.ms": linger}, logger=_client_log)
+            self._producers[bulk] = Producer({**self._settings, "linger.ms": linger}, logger=CLIENT_LOG)
         return self._producers[bulk]
 
     def _absent_topics(self, producer: Producer, topics: set[str], deadline: float) -> set[str]:
