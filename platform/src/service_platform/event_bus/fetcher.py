@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+import orjson
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
@@ -21,6 +22,8 @@ _POLL_SECONDS = 0.1
 _BATCH = 500
 _COMMIT_EVERY = 1.0
 _COMPLAIN_EVERY = 10.0
+# A client that has been without its group's coordinator for so long is replaced.
+_PATIENCE_SECONDS = 30.0
 
 _SETTINGS: dict[str, Any] = {
     "enable.auto.commit": False,
@@ -35,6 +38,7 @@ _SETTINGS: dict[str, Any] = {
     "reconnect.backoff.ms": 50,
     "reconnect.backoff.max.ms": 1_000,
     "socket.keepalive.enable": True,
+    "statistics.interval.ms": 2_000,  # where it says whether it has a coordinator
 }
 
 _log = get_logger()
@@ -74,6 +78,8 @@ class Fetcher:
     - Offsets start at the earliest: an unknown group, or one whose offsets are gone, reads all again and the inbox
       sorts out what it knows; starting at the latest would lose what came in between.
     - Partitions move one by one (cooperative), so a deployment stops only those that change hands.
+    - A client that stays without its group's coordinator is replaced. It may have forgotten every broker, since one
+      that has just started names none, and connects to nothing any more then, without an error (librdkafka 5301).
     """
 
     def __init__(
@@ -88,6 +94,7 @@ class Fetcher:
         self._stop = threading.Event()
         self._joined = False
         self._polled_at: float | None = None
+        self._coordinated_at = 0.0
         self._complained_at = -_COMPLAIN_EVERY
         self._settings = {
             **_SETTINGS,
@@ -96,6 +103,7 @@ class Fetcher:
             "client.id": group,
             "on_commit": self._on_commit,
             "error_cb": self._on_error,
+            "stats_cb": self._on_statistics,
             "logger": CLIENT_LOG,
         }
 
@@ -110,11 +118,17 @@ class Fetcher:
 
     def run(self) -> None:
         """Fetch until `stop`. Raises KafkaException when the client cannot go on."""
+        while not self._stop.is_set():
+            self._run_client()
+
+    def _run_client(self) -> None:
+        """Fetch with one client, until `stop` or until it has lost its way to the group."""
         consumer = KafkaConsumer(self._settings)
         try:
             consumer.subscribe(
                 self._topics, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
             )
+            self._coordinated_at = time.monotonic()
             commit_at = time.monotonic() + _COMMIT_EVERY
             while not self._stop.is_set():
                 self._fetch(consumer)
@@ -123,6 +137,11 @@ class Fetcher:
                 if self._polled_at >= commit_at:
                     self._commit(consumer, list(self._assigned), wait=False)
                     commit_at = self._polled_at + _COMMIT_EVERY
+                if self._polled_at - self._coordinated_at > _PATIENCE_SECONDS:
+                    _log.warning(EventBusLogEvent.MEMBER_REPLACED, without_coordinator_seconds=_PATIENCE_SECONDS)
+                    self._joined = False
+                    self._lose(consumer, list(self._assigned))
+                    return
             self._give_back(consumer, list(self._assigned))
         finally:
             self._assigned.clear()
@@ -203,7 +222,9 @@ class Fetcher:
     def _on_lost(self, consumer: KafkaConsumer, partitions: Sequence[TopicPartition]) -> None:
         """Somebody else owns them already: stop, and commit nothing over the new owner's offsets."""
         _log.warning(EventBusLogEvent.PARTITIONS_LOST, partitions=_names(partitions))
-        places = [place for place in _places(partitions) if place in self._assigned]
+        self._lose(consumer, [place for place in _places(partitions) if place in self._assigned])
+
+    def _lose(self, consumer: KafkaConsumer, places: Sequence[Place]) -> None:
         self._work.finish(places, within_seconds=0)
         self._forget(consumer, places)
 
@@ -231,6 +252,10 @@ class Fetcher:
         if time.monotonic() - self._complained_at > _COMPLAIN_EVERY:
             self._complained_at = time.monotonic()
             _log.warning(EventBusLogEvent.BROKER_TROUBLED, error=str(error))
+
+    def _on_statistics(self, statistics: str) -> None:
+        if orjson.loads(statistics)["cgrp"]["state"] == "up":
+            self._coordinated_at = time.monotonic()
 
 
 def _places(partitions: Sequence[TopicPartition]) -> list[Place]:

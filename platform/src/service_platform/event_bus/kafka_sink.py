@@ -23,6 +23,8 @@ from .log_events import EventBusLogEvent
 # A whole call stays below outbox.connection.DELIVERY_DEADLINE: this, and a second at most to drain a producer.
 _DEADLINE_SECONDS = 3.5
 _METADATA_SECONDS = 2.0
+# After so many probes without an answer the next one is another client's.
+_PROBES_A_CLIENT = 5
 
 # A client that lingers sends few large requests, one that does not sends at once. A backlog wants the one and a
 # single event the other, so there is a client for each. Both are empty between two calls, so order is not at stake.
@@ -83,6 +85,9 @@ class KafkaSink:
     acknowledgement for that of every earlier batch of the partition, the refused one too, which then is nowhere: so
     only a report with an offset is one (docs/adr/0024).
 
+    A client that the broker does not answer is replaced, too. It may have forgotten every broker, since one that has
+    just started names none, and connects to nothing any more then (librdkafka 5301).
+
     `security` is what the client is told of TLS and credentials (`ServiceSettings.kafka_security`).
     """
 
@@ -107,6 +112,7 @@ class KafkaSink:
         self._producers: dict[bool, Producer] = {}  # by whether it is the one for a backlog
         self._partitions: dict[str, int] = {}  # of each topic that the broker gives
         self._written: dict[tuple[bool, str], _Written] = {}  # by producer and topic
+        self._unanswered_probes = 0
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kafka-sink")
         # A client may have its producer id half a second after it was made (librdkafka asks again that much later when
         # no broker was connected yet). Made when first needed, it would wait for it with rows in hand.
@@ -126,10 +132,15 @@ class KafkaSink:
         self._thread.shutdown()
 
     def _probe(self) -> None:
+        producer = self._client()
         try:
-            self._client().list_topics(timeout=_METADATA_SECONDS)
+            producer.list_topics(timeout=_METADATA_SECONDS)
         except KafkaException as error:
+            self._unanswered_probes += 1
+            if self._unanswered_probes % _PROBES_A_CLIENT == 0:
+                self._discard(producer)
             raise SinkUnavailable(str(error)) from error
+        self._unanswered_probes = 0
 
     def _deliver(self, rows: Sequence[OutboxRow]) -> Delivered:
         deadline = time.monotonic() + _DEADLINE_SECONDS
@@ -205,6 +216,7 @@ class KafkaSink:
                 left = max(0.1, min(_METADATA_SECONDS, deadline - time.monotonic()))
                 found = producer.list_topics(topic, timeout=left).topics[topic]
             except KafkaException as error:
+                self._discard(producer)
                 raise SinkUnavailable(str(error)) from error
             if found.error is None:
                 self._partitions[topic] = len(found.partitions)

@@ -8,6 +8,7 @@ from service_platform.telemetry import LogEvent
 class EventBusLogEvent(LogEvent):
     PRODUCER_BROKEN = "event_bus.producer.broken"
     PRODUCER_REPLACED = "event_bus.producer.replaced"
+    MEMBER_REPLACED = "event_bus.member.replaced"
     PARTITIONS_ASSIGNED = "event_bus.partitions.assigned"
     PARTITIONS_REVOKED = "event_bus.partitions.revoked"
     PARTITIONS_LOST = "event_bus.partitions.lost"
