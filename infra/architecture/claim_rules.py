@@ -42,6 +42,8 @@ def a_claim_is_used(sources: Sources) -> Iterator[Breach]:
     claimed = _commands_with_a_claim(sources)
     for source in _domain(sources):
         for function in functions(source.nodes):
+            if isinstance(function, ast.FunctionDef):
+                continue  # it can begin no transaction
             if function.name.startswith("_") or any(given.arg == "tx" for given in parameters(function)):
                 continue  # a part of a use case, whose transaction another one has begun
             for held in _claims_held(source, function, claimed):
@@ -129,6 +131,7 @@ def a_run_key_is_the_key_outside(sources: Sources) -> Iterator[Breach]:
                 for given in parameters(function)
                 if given.annotation and _has_type(given.annotation, "RunKey")
             }
+            keys |= {name for name, value in _named(function) if keys & {last_name(found) for found in ast.walk(value)}}
             for value in _keys_sent(function):
                 if keys.isdisjoint(last_name(found) for found in ast.walk(value)):
                     yield Breach(
@@ -137,6 +140,13 @@ def a_run_key_is_the_key_outside(sources: Sources) -> Iterator[Breach]:
                         "Take `key: RunKey` and send `str(key)`: a key made here is another one at each try, and money "
                         "moves at each.",
                     )
+
+
+def _named(function: Function) -> Iterator[tuple[str, ast.expr]]:
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
 
 
 def _keys_sent(function: Function) -> Iterator[ast.expr]:

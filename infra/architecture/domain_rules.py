@@ -14,7 +14,8 @@ from .sources import Rule, Source, Sources, services
 READING: Final = frozenset({"queries", "views", "reading"})
 """Modules of a capability that only read."""
 
-_WRITES: Final = frozenset({"insert", "update", "delete", "transaction"})
+_STATEMENTS: Final = frozenset({"insert", "update", "delete"})
+_SQL: Final = frozenset({"sa", "sqlalchemy", "postgresql", "session"})
 
 
 def only_a_domain_service_tells(sources: Sources) -> Iterator[Breach]:
@@ -34,8 +35,10 @@ def only_a_domain_service_tells(sources: Sources) -> Iterator[Breach]:
 
 
 def _tells(name: str, call: ast.Call) -> bool:
+    """What tells takes a transaction beside what it tells; a use case of such a name takes its command alone."""
     is_append = name == "append" and ast.unparse(call.func) == "outbox.append"
-    return is_append or name in {"publish", "enqueue"} or name.startswith("enqueue_")
+    is_named_so = name in {"publish", "enqueue"} or name.startswith("enqueue_")
+    return is_append or (is_named_so and len(call.args) + len(call.keywords) > 1)
 
 
 def queries_write_nothing(sources: Sources) -> Iterator[Breach]:
@@ -44,13 +47,20 @@ def queries_write_nothing(sources: Sources) -> Iterator[Breach]:
             continue
         for node in _reading_parts(source):
             for name, call in calls(node):
-                if name in _WRITES:
+                if name == "transaction" or (name in _STATEMENTS and not _is_of_a_collection(call)):
                     yield Breach(
                         source.at(call),
                         f"{name}() where only reading is done",
                         "Read by `async with self._database.read() as session`; what writes is a method of the domain "
                         "service.",
                     )
+
+
+def _is_of_a_collection(call: ast.Call) -> bool:
+    """`counts.update(more)`; a statement is `update(orders)`, `sa.update(orders)` or `orders.update()`."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    return bool(call.args or call.keywords) and last_name(call.func.value) not in _SQL
 
 
 def _reading_parts(source: Source) -> Iterator[ast.AST]:
@@ -87,7 +97,13 @@ def nothing_outside_is_called_in_a_transaction(sources: Sources) -> Iterator[Bre
 
 
 def _is_a_port(node: ast.ClassDef) -> bool:
-    return "Protocol" in bases(node) and any(isinstance(method, ast.AsyncFunctionDef) for method in methods(node))
+    """What takes the transaction is a part of it."""
+    outside = (
+        method
+        for method in methods(node)
+        if isinstance(method, ast.AsyncFunctionDef) and all(given.arg != "tx" for given in parameters(method))
+    )
+    return "Protocol" in bases(node) and any(outside)
 
 
 def _held(node: ast.ClassDef, ports: set[str]) -> Iterator[str]:

@@ -45,8 +45,8 @@ def a_consumer_makes_one_call_with_its_claim(sources: Sources) -> Iterator[Breac
     for source in services(sources):
         for node, function in _of_part(source, "reactors", "handle"):
             yield from _one_call(source, node, function)
-            given = [keyword(call, "claim") for _, call in calls(function)]
-            if not any(claim is not None and ast.unparse(claim).endswith(".claim") for claim in given):
+            given = [value for _, call in calls(function) for value in [*call.args, keyword(call, "claim")]]
+            if not any(isinstance(value, ast.Attribute) and value.attr == "claim" for value in given):
                 yield Breach(
                     source.at(function),
                     f"{node.name} does not pass the delivery's claim on",
@@ -95,6 +95,7 @@ def a_door_stands_in_its_folder(sources: Sources) -> Iterator[Breach]:
 
 
 def a_creating_post_claims_its_key(sources: Sources) -> Iterator[Breach]:
+    aliases = {name for source in services(sources) for name in _names_of_a_claim(source)}
     for source in services(sources):
         for function in functions(source.nodes):
             creates = any(
@@ -102,13 +103,23 @@ def a_creating_post_claims_its_key(sources: Sources) -> Iterator[Breach]:
                 for made in function.decorator_list
             )
             kinds = [ast.unparse(given.annotation) for given in parameters(function) if given.annotation is not None]
-            if creates and not any("IdempotencyClaim" in kind for kind in kinds):
+            if creates and not any("IdempotencyClaim" in kind or kind in aliases for kind in kinds):
                 yield Breach(
                     source.at(function),
                     f"{function.name} creates something again whenever it is asked again",
                     "Take `claim: Annotated[IdempotencyClaim, idempotency(…)]` and give it to the command as "
                     "`idempotency`.",
                 )
+
+
+def _names_of_a_claim(source: Source) -> Iterator[str]:
+    """`Once`, of `Once = Annotated[IdempotencyClaim, idempotency(…)]`."""
+    for node in source.tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript() as kind) if (
+                "IdempotencyClaim" in ast.unparse(kind)
+            ):
+                yield name
 
 
 def _status_of(route: ast.Call) -> str:

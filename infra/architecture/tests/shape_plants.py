@@ -196,6 +196,19 @@ SHAPE_PLANTS: dict[str, list[Plant]] = {
             "async def find(",
             "update() where only reading is done",
         ),
+        Plant(
+            QUERIES,
+            "        return [OrderView.of(order) for order in orders]",
+            "        await session.execute(sa.insert(seen).values(at=before))\n"
+            "        return [OrderView.of(order) for order in orders]",
+            "insert() where only reading is done",
+        ),
+        Plant(
+            QUERIES,
+            "        return [OrderView.of(order) for order in orders]",
+            "        await session.execute(table.delete())\n        return [OrderView.of(order) for order in orders]",
+            "delete() where only reading is done",
+        ),
     ],
     "a_claim_comes_first": [
         Plant(SERVICE, "transaction(claim=command.claim)", "transaction()", "transaction(claim=command.claim)"),
