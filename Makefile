@@ -71,7 +71,7 @@ lint: setup ## Check style, formatting, what deploys the suite, CI, and the rule
 
 .PHONY: format
 format: setup ## Mend style and formatting
-	@$(PYTHON) -m ruff check --fix .
+	@$(PYTHON) -m ruff check --fix-only --quiet .
 	@$(PYTHON) -m ruff format .
 
 .PHONY: types
