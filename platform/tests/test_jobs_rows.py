@@ -263,3 +263,11 @@ async def test_the_app_role_cannot_write_the_table_but_through_the_functions(
         """
     )
     assert careless == []
+
+
+async def test_a_function_that_forbids_plans_forbids_compiling_them_too(owner: Owner) -> None:
+    """What is forbidden and taken all the same looks so dear that PostgreSQL compiles it, where it is built to."""
+    functions = "SELECT array_to_string(proconfig, ' ') FROM pg_proc WHERE proconfig::text LIKE '%enable_%=off%'"
+    settings = [of for (of,) in await owner.fetch(functions)]
+    assert len(settings) > 10
+    assert all("jit=off" in of for of in settings)

@@ -39,7 +39,7 @@ DISCARD = f"""
 PURGE = f"""
     CREATE FUNCTION outbox_purge(older_than interval, max_rows integer) RETURNS integer
     LANGUAGE plpgsql VOLATILE {OWNED}
-    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_sort = off
+    SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_sort = off SET jit = off
     AS $$
     DECLARE
         young timestamptz := platform_now() - older_than;
