@@ -62,6 +62,10 @@ def producers(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return made
 
 
+async def number_of(made: list[object]) -> int:
+    return len(made)
+
+
 async def test_a_member_that_stays_without_a_coordinator_is_replaced_and_not_ready(
     silent_broker: str, source: str, members: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +79,7 @@ async def test_a_member_that_stays_without_a_coordinator_is_replaced_and_not_rea
     )
     running = asyncio.create_task(asyncio.to_thread(member.run))
     try:
-        await eventually(lambda: asyncio.sleep(0, len(members)), until=lambda n: n >= 3, what="it is replaced")
+        await eventually(lambda: number_of(members), until=lambda n: n >= 3, what="it is replaced")
         assert not member.ready
     finally:
         member.stop()
@@ -90,8 +94,12 @@ async def test_a_member_with_a_coordinator_stays_also_when_it_has_nothing_to_do(
     patience = 8.0
     monkeypatch.setattr(fetcher, "_PATIENCE_SECONDS", patience)
     over_at = time.monotonic() + 1.5 * patience
+
+    async def is_over() -> bool:
+        return time.monotonic() > over_at
+
     async with running(database, kafka, source, consuming(event_class(source), "c", write_effect(database))) as engine:
-        await eventually(lambda: asyncio.sleep(0, time.monotonic() > over_at), what="its patience is over")
+        await eventually(is_over, what="its patience is over")
         assert engine.ready
     assert len(members) == 1
 
@@ -115,7 +123,7 @@ async def test_what_a_replaced_member_had_in_hand_takes_effect_once_and_in_order
             await held.wait()
         with pytest.MonkeyPatch.context() as impatient:
             impatient.setattr(fetcher, "_PATIENCE_SECONDS", -1.0)
-            await eventually(lambda: asyncio.sleep(0, len(members)), until=lambda n: n >= 3, what="it is replaced")
+            await eventually(lambda: number_of(members), until=lambda n: n >= 3, what="it is replaced")
         await eventually(lambda: effects_of(owner), until=lambda seen: len(seen) >= 30, what="all take effect")
     assert await effects_of(owner) == [("k", n) for n in range(30)]
 
