@@ -9,7 +9,8 @@ expressions and is read again when the row is looked at again after a wait.
 from __future__ import annotations
 
 # Every access is by an index. A plan made while the table was small would read all of it, and sessions keep plans. What
-# has no index, the clock, then looks so dear that PostgreSQL would compile it: 60 ms for a claim that takes 0.4.
+# has no index, the clock, then looks so dear that PostgreSQL would compile it, three times a claim, where a session
+# has not turned that off: a pool's has, the lease keeper's and a person's have not.
 OWNED = "SECURITY DEFINER SET search_path = pg_catalog, public SET enable_seqscan = off SET jit = off"
 
 # A job whose outbox row is not delivered yet is safe there; this is for the row that a person had to discard.
