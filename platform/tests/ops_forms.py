@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pytest
-import structlog
 from http_lab import app_with, bearer, client_of
 from ticks_lab import OPERATIONS
 
@@ -25,6 +24,7 @@ from service_platform.ops.command import EXIT_REFUSED, run_command
 from service_platform.ops.options import flag_of
 from service_platform.ops.routes import method_of, operator_routes, path_of
 from service_platform.settings import ServiceSettings
+from world.logs import log_plainly
 from world.service_process import service_environment
 
 AnyAction = Action[Any, Any]
@@ -107,7 +107,7 @@ def _own_output() -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             yield out, err
     finally:
-        structlog.reset_defaults()
+        log_plainly()
         root.handlers = handlers
         root.setLevel(level)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from world.catalogue import CATALOGUE
+from world.logs import log_plainly
 from world.patterns import declared_by
 
 OUTCOMES = ("passed", "skipped", "failed", "error")
@@ -31,6 +32,10 @@ def scenario_of(item: pytest.Item) -> str | None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--scenario", metavar="NAME", help="run the tests of this scenario only (`make scenarios` lists)")
+
+
+def pytest_configure() -> None:
+    log_plainly()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -14,12 +14,12 @@ from uuid import UUID
 import asyncpg
 import asyncpg.protocol
 import pytest
-import structlog
 from mail_crashes import PDF, Catcher, MailCrashLab, MailRun
 
 from billing_service.domain.invoices import CreditNoteDelivery, InvoiceDelivery
 from service_platform.database import DatabaseAddress
 from world.crashing import CALLS, WatchedProtocol
+from world.logs import silent_logs
 
 Begin = Callable[[MailCrashLab], Awaitable[tuple[UUID, UUID]]]
 
@@ -53,17 +53,16 @@ async def lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(asyncpg.protocol, "Protocol", WatchedProtocol)
     for delivery in (InvoiceDelivery, CreditNoteDelivery):
         monkeypatch.setattr(delivery, "_draw", lambda _self, _document: PDF)
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))  # hundreds of runs
     catcher = Catcher(tmp_path)
     await catcher.open()
     async with service_databases.migrated("billing") as made:
         owner, watcher = await _connected(made.owner), await _connected(made.app)
         lab = MailCrashLab(made.app, owner, watcher, catcher)
-        yield lab
+        with silent_logs():
+            yield lab
         await lab.close()
         await owner.close()
         await watcher.close()
-    structlog.reset_defaults()
 
 
 async def _connected(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:

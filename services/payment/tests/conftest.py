@@ -12,7 +12,6 @@ import asyncpg.protocol
 import httpx
 import pytest
 import stripe
-import structlog
 from crash_points import CrashLab, InProcessProvider
 from payment_lab import PaymentLab
 
@@ -20,6 +19,7 @@ from payment_service.integrations import StripeCardProvider
 from provider_double.testing import API_KEY, ProviderProcess
 from service_platform.database import DatabaseAddress
 from world.crashing import WatchedProtocol
+from world.logs import silent_logs
 
 
 @pytest.fixture(scope="session")
@@ -63,15 +63,14 @@ async def crash_lab(service_databases: Any, tmp_path: Path, monkeypatch: pytest.
     """Two workers on one database and a double in this process, which can be disturbed at every statement and call."""
     monkeypatch.setattr(asyncpg.protocol, "Protocol", WatchedProtocol)
     monkeypatch.setattr(stripe.HTTPClient, "INITIAL_DELAY", 0.01)  # the SDK's pause before it sends a call again
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger("critical"))  # thousands of runs
     async with service_databases.migrated("payment") as made:
         owner, watcher = await _connected(made.owner), await _connected(made.app)
         lab = CrashLab(made.app, owner, watcher, InProcessProvider(tmp_path))
-        yield lab
+        with silent_logs():
+            yield lab
         await lab.close()
         await owner.close()
         await watcher.close()
-    structlog.reset_defaults()
 
 
 async def _connected(address: DatabaseAddress) -> asyncpg.Connection[asyncpg.Record]:
