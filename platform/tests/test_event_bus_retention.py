@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
 from uuid import uuid4
@@ -13,7 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from consuming_lab import consuming, write_effect
 
 from service_platform.database import Database
-from service_platform.event_bus import ConsumerEngine
+from service_platform.event_bus import ConsumerEngine, engine, retention
 from service_platform.event_bus.retention import InboxForgetsTooSoon, check_retentions, topic_retentions
 from world.waiting import eventually
 
@@ -30,7 +32,7 @@ async def test_the_engine_asks_the_broker_how_long_its_topics_keep_events(
     database: Database, kafka: str, source: str
 ) -> None:
     happened = event_class(source)
-    engine = ConsumerEngine(
+    consumers = ConsumerEngine(
         database,
         consumers=[consuming(happened, "c", write_effect(database))],
         service=source,
@@ -38,8 +40,34 @@ async def test_the_engine_asks_the_broker_how_long_its_topics_keep_events(
         inbox_retention=timedelta(days=1),
     )
     with pytest.raises(InboxForgetsTooSoon, match=f"events.{source}"):
-        await engine.run(asyncio.Event())
+        await consumers.run(asyncio.Event())
     assert topic_retentions({"bootstrap.servers": kafka}, ["events.is-not-there"]) == {}
+
+
+async def test_a_broker_that_does_not_answer_at_the_start_is_waited_for(
+    database: Database, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def ask(brokers: Mapping[str, str], topics: Sequence[str]) -> Mapping[str, timedelta | None]:
+        asked.append(topics)
+        return topic_retentions(brokers, topics)
+
+    monkeypatch.setattr(retention, "_ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(engine, "topic_retentions", ask)
+    stop = asyncio.Event()
+    with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:  # takes connections, and that is all
+        consumers = ConsumerEngine(
+            database,
+            consumers=[consuming(event_class(source), "c", write_effect(database))],
+            service=source,
+            bootstrap_servers=f"127.0.0.1:{silent.getsockname()[1]}",
+        )
+        running = asyncio.create_task(consumers.run(stop))
+        await eventually(lambda: len(asked), until=lambda n: n > 2, what="it asks again")
+        assert not running.done()
+        stop.set()
+        await running
 
 
 @pytest.mark.parametrize(

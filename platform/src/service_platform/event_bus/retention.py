@@ -22,11 +22,12 @@ def topic_retentions(brokers: Mapping[str, str], topics: Sequence[str]) -> Mappi
     Blocks for up to 10 s. Raises KafkaException when the broker does not answer.
     """
     admin = AdminClient({**brokers, "log_level": 3})
-    asked = admin.describe_configs([ConfigResource(ResourceType.TOPIC, topic) for topic in topics])
+    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+    asked = admin.describe_configs(resources, request_timeout=_ANSWER_SECONDS)
     retentions: dict[str, timedelta | None] = {}
     for resource, answer in asked.items():
         try:
-            settings = answer.result(timeout=_ANSWER_SECONDS)
+            settings = answer.result()
         except KafkaException as error:
             if error.args[0].name() != "UNKNOWN_TOPIC_OR_PART":
                 raise
