@@ -15,6 +15,7 @@ from uuid import UUID
 
 import psutil
 import pytest
+from celery import Celery
 from celery.worker import state
 from jobs_lab import BRIEF, ENDLESS, QUICK, Owner, Script, enqueue, make_effects
 from jobs_world import Worker, World
@@ -261,3 +262,10 @@ def test_a_worker_that_is_deaf_to_its_queue_connects_anew_is_not_ready_and_then_
     for _ in range(31):
         beat(waiting=3)
     assert state.should_stop
+
+
+def test_a_worker_whose_broker_goes_while_it_starts_stops_what_has_not_begun(tmp_path: Path) -> None:
+    app, before = Celery("lab"), set(Celery("lab").steps["consumer"])
+    consuming.install(app, consuming.ConsumingProbe("lab.jobs", tmp_path / "health.json"))
+    (pulse,) = app.steps["consumer"] - before
+    pulse(_consumer(waiting=0)).stop(_consumer(waiting=0))

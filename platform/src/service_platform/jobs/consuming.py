@@ -83,12 +83,14 @@ def install(app: Celery, probe: ConsumingProbe) -> None:
 
     class Pulse(bootsteps.StartStopStep):  # type: ignore[misc] # celery has no types
         requires = ("celery.worker.consumer.tasks:Tasks",)
+        _timer: Any = None  # without a broker at the start, Celery stops what it has not started
 
         def start(self, consumer: Any) -> None:
             probe.connected()
             self._timer = consumer.timer.call_repeatedly(_BEAT_SECONDS, probe.beat, (consumer,))
 
         def stop(self, consumer: Any) -> None:
-            self._timer.cancel()
+            if self._timer is not None:
+                self._timer.cancel()
 
     app.steps["consumer"].add(Pulse)
