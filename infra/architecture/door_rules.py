@@ -8,13 +8,13 @@ from typing import Final
 
 from rules import Breach
 
-from .shapes import Function, bases, calls, classes, functions, keyword, last_name, methods, parameters
+from .shapes import Function, bases, calls, classes, functions, keyword, last_name, methods, opens, parameters
 from .sources import PLATFORM, Rule, Source, Sources, services
 
 DOORS: Final = frozenset({"api", "reactors", "jobs", "ticks", "operations"})
 
 _INNER: Final = ("sqlalchemy", f"{PLATFORM}.database", f"{PLATFORM}.outbox", f"{PLATFORM}.inbox")
-_OPENS: Final = frozenset({"transaction", "read", "autocommit", "execute", "scalars", "gather", "as_completed"})
+_MORE: Final = frozenset({"transaction", "autocommit", "execute", "scalars", "gather", "as_completed"})
 _BRANCHES: Final = (ast.If, ast.Match, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.AsyncWith)
 _ROUTES: Final = frozenset({"get", "post", "put", "patch", "delete", "api_route"})
 _FOLDER: Final = {"Consumer": "reactors", "Step": "jobs", "FencedProcessor": "jobs"}
@@ -33,7 +33,7 @@ def doors_are_thin(sources: Sources) -> Iterator[Breach]:
                 )
         for function in _entries(source):
             for node in ast.walk(function):
-                if isinstance(node, _BRANCHES) or (isinstance(node, ast.Call) and last_name(node.func) in _OPENS):
+                if isinstance(node, _BRANCHES) or (isinstance(node, ast.Call) and _is_more(node)):
                     yield Breach(
                         source.at(node),
                         f"{function.name} decides or does more than one thing",
@@ -133,6 +133,11 @@ def _entries(source: Source) -> Iterator[Function]:
         decorators = {last_name(decorator) for decorator in function.decorator_list}
         if isinstance(function, ast.AsyncFunctionDef) or decorators & _ROUTES:
             yield function
+
+
+def _is_more(call: ast.Call) -> bool:
+    name = last_name(call.func)
+    return name in _MORE or opens(name, call)
 
 
 def _of_part(source: Source, part: str, method: str) -> Iterator[tuple[ast.ClassDef, Function]]:

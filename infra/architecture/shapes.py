@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Code: TypeAlias = ast.AST | Sequence[ast.AST]
 """A piece of a module, or all nodes of it that somebody has walked already."""
+
+_DATABASE = re.compile(r"database|db\b")
 
 
 def last_name(node: ast.AST) -> str:
@@ -69,6 +72,11 @@ def methods_that(does: Callable[[str, ast.Call], bool], tree: ast.Module) -> fro
 def is_own(call: ast.Call) -> bool:
     """Whether it calls a method of the object itself."""
     return isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) == "self"
+
+
+def opens(name: str, call: ast.Call) -> bool:
+    """Whether it opens a connection of what is named like a database."""
+    return name in {"read", "transaction", "autocommit"} and _DATABASE.search(ast.unparse(call.func)) is not None
 
 
 def parameters(function: Function) -> list[ast.arg]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from rules import Breach
 
-from .shapes import calls, is_own, last_name, methods_that, texts
+from .shapes import calls, is_own, last_name, methods_that, opens, texts
 from .sources import PLATFORM, Rule, Source, Sources, deployed, services
 
 _CREATES = re.compile(r"\bCREATE TABLE (?:IF NOT EXISTS )?(\w+)")
@@ -19,7 +19,6 @@ _CLOCK_FUNCTIONS: Final = frozenset({
     "transaction_timestamp",
 })  # fmt: skip
 _OTHER_CLOCKS = re.compile(r"(?<!\w)(now|\w+_timestamp)\(\)|\b(CURRENT_(TIMESTAMP|DATE|TIME)|LOCALTIMESTAMP)\b")
-_DATABASE = re.compile(r"database|db\b")
 _TOUCHES = re.compile(r"\b(INSERT INTO|UPDATE|DELETE FROM|FROM|JOIN)\s+([a-z_]+)\b(?!\()", re.IGNORECASE)
 
 READERS: Final = {
@@ -108,13 +107,13 @@ def _lightly_declared(source: Source) -> Iterator[tuple[str, ast.AST]]:
 def a_transaction_touches_one_connection(sources: Sources) -> Iterator[Breach]:
     """What is opened beside it counts: in one `async with`, within it, and in a method of the module that it calls."""
     for source in deployed(sources):
-        opening = methods_that(_opens, source.tree)
+        opening = methods_that(opens, source.tree)
         for node in source.nodes:
             if not isinstance(node, ast.AsyncWith):
                 continue
-            items = [call for item in node.items for name, call in calls(item.context_expr) if _opens(name, call)]
+            items = [call for item in node.items for name, call in calls(item.context_expr) if opens(name, call)]
             inside = [found for line in node.body for found in calls(line)] if items else []
-            others = [call for name, call in inside if _opens(name, call) or (name in opening and is_own(call))]
+            others = [call for name, call in inside if opens(name, call) or (name in opening and is_own(call))]
             for call in [*items[1:], *others]:
                 yield Breach(
                     source.at(call),
@@ -122,10 +121,6 @@ def a_transaction_touches_one_connection(sources: Sources) -> Iterator[Breach]:
                     "Read by tx.session: another connection does not see what this one wrote, and two for one use case "
                     "exhaust the pool.",
                 )
-
-
-def _opens(name: str, call: ast.Call) -> bool:
-    return name in {"read", "transaction", "autocommit"} and _DATABASE.search(ast.unparse(call.func)) is not None
 
 
 RULES: Final[tuple[Rule, ...]] = (

@@ -75,4 +75,25 @@ RIGHT_PLANTS: dict[str, list[Plant]] = {
             "the claim by an alias",
         ),
     ],
+    "doors_are_thin": [
+        Plant(
+            ROUTES,
+            "    return router\n",
+            '    @router.post("/{order_id}/read", status_code=204)\n'
+            "    async def read_order(order_id: UUID) -> None:\n"
+            "        await service.read(ReadOrder(order_id=order_id))\n\n    return router\n",
+            "a use case whose name is read",
+        ),
+    ],
+    "a_background_task_has_an_owner": [
+        Plant(
+            f"{ORDERS}/domain/talks/service.py",
+            "",
+            "from .thread_table import Thread\n\n\nclass TalkService:\n"
+            "    async def open(self, command: OpenTalk) -> None:\n"
+            "        async with self._database.transaction(claim=command.claim) as tx:\n"
+            "            await self._talks.add(Thread(topic=command.topic), tx)\n",
+            "a word of the domain",
+        ),
+    ],
 }
