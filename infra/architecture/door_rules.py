@@ -43,10 +43,10 @@ def doors_are_thin(sources: Sources) -> Iterator[Breach]:
 
 def a_consumer_makes_one_call_with_its_claim(sources: Sources) -> Iterator[Breach]:
     for source in services(sources):
+        claiming = {function.name for function in functions(source.nodes) if _gives_claim(function)}
         for node, function in _of_part(source, "reactors", "handle"):
             yield from _one_call(source, node, function)
-            given = [value for _, call in calls(function) for value in [*call.args, keyword(call, "claim")]]
-            if not any(isinstance(value, ast.Attribute) and value.attr == "claim" for value in given):
+            if not _gives_claim(function) and claiming.isdisjoint(name for name, _ in calls(function)):
                 yield Breach(
                     source.at(function),
                     f"{node.name} does not pass the delivery's claim on",
@@ -156,6 +156,11 @@ def _one_call(source: Source, node: ast.ClassDef, function: Function) -> Iterato
             "Make one method of the domain of them, in one transaction; what must be apart is a consumer or a step of "
             "its own.",
         )
+
+
+def _gives_claim(function: Function) -> bool:
+    given = [value for _, call in calls(function) for value in [*call.args, keyword(call, "claim")]]
+    return any(isinstance(value, ast.Attribute) and value.attr == "claim" for value in given)
 
 
 def _makes_fence(function: Function) -> bool:

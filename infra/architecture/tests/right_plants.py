@@ -63,6 +63,16 @@ RIGHT_PLANTS: dict[str, list[Plant]] = {
             "delivery.claim, delivery.event.order_id",
             "the claim by place",
         ),
+        Plant(
+            f"{PAYMENTS}/reactors/note_refund.py",
+            "",
+            "class NoteRefundOnOrderReturned(Consumer[OrderReturned]):\n"
+            "    async def handle(self, delivery: Delivery[OrderReturned]) -> None:\n"
+            "        await self._payments.note(_command(delivery))\n\n\n"
+            "def _command(delivery: Delivery[OrderReturned]) -> NoteRefund:\n"
+            "    return NoteRefund(claim=delivery.claim, order_id=delivery.event.order_id)\n",
+            "the command from a function beside it",
+        ),
     ],
     "a_creating_post_claims_its_key": [
         Plant(
