@@ -114,6 +114,13 @@ async def place_against_refusal(world: World, service: str) -> PlacedOrder:
 
 @pytest.mark.scenario("event-bus/atomic-with-transaction")
 async def test_the_outbox_row_exists_exactly_when_the_domain_change_commits(world: World, service: str) -> None:
+    plant, remove = refusal("outbox", times=2)
+    async with planted(world.databases, service, plant, remove):
+        order = await place_against_refusal(world, service)
+        await world.story.until_invoiced(order)
+        assert await tried(world, service) >= 3, "two rows were refused, and took their changes back with them"
+    assert await changes(world, service, order) == 1
+
     world.stack.stop(f"{service}-relay")
     order = await world.story.place(order_body(unit_price_minor=0))
 

@@ -71,14 +71,16 @@ def relays_of(world: World, service: str) -> list[psutil.Process]:
     return relays
 
 
-async def through_a_stall(world: World, passages: list[Passage]) -> None:
-    """Relays are stopped with rows in hand, for so long that the others have sent these as well, and go on then.
-
-    Before, something is sent: a relay asks for the broker before the first rows that it takes.
-    """
+async def send_something(world: World, passages: list[Passage]) -> None:
+    """Before its first rows a relay asks for the broker, and would have none in hand when it finds it away."""
     for passage in passages:
         await passage.publish(world, 1)
         await world.outboxes.until_sent(passage.service, passage.topic)
+
+
+async def through_a_stall(world: World, passages: list[Passage]) -> None:
+    """Relays are stopped with rows in hand, for so long that the others have sent these as well, and go on then."""
+    await send_something(world, passages)
     with contextlib.ExitStack() as stalled:
         with stopped(family(world.stack, "kafka")):
             for passage in passages:
@@ -125,6 +127,7 @@ async def through_killings(world: World, passage: Passage, dice: random.Random) 
 
 async def through_an_outage(world: World, passages: list[Passage]) -> None:
     """Kafka goes away while it is written to, and stays away longer than any of the relay's budgets."""
+    await send_something(world, passages)
     for passage in passages:
         await passage.publish(world, 5)
     await asyncio.to_thread(world.stack.stop, "kafka")
