@@ -125,5 +125,14 @@ async def tries(owner: Owner) -> dict[str, int]:
     return {row["name"]: row["tries"] for row in rows}
 
 
+async def shards_held(owner: Owner) -> int:
+    """How many of the database's shards a relay holds."""
+    held: int = await owner.fetchval(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return held
+
+
 async def all_sent(owner: Owner, within: float = 15.0) -> None:
     await eventually(lambda: pending(owner), until=lambda n: n == 0, within=within, what="all rows are sent")

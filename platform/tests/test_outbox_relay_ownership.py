@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
-from outbox_lab import Owner, ScriptedSink, acknowledge, all_sent, name_of, pending, publish, relaying
+from outbox_lab import Owner, ScriptedSink, acknowledge, all_sent, name_of, pending, publish, relaying, shards_held
 
 from service_platform.database import Database
 from service_platform.outbox import Delivered, OutboxRow, Relay, SinkOverran
@@ -65,14 +65,10 @@ async def test_while_one_relay_has_a_key_in_hand_no_other_sends_of_it(
 
 async def test_between_its_passes_a_relay_holds_no_shard(database: Database, owner: Owner) -> None:
     """A process that is stopped while it idles has no transaction that the server would end."""
-    held = (
-        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' "
-        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-    )
     await publish(database, *(f"k{n}/e1" for n in range(100)))
     async with relaying(database, ScriptedSink(), poll_seconds=60):
         await all_sent(owner)
-        await eventually(lambda: owner.fetchval(held), until=lambda n: n == 0, what="its pass has let go of its shards")
+        await eventually(lambda: shards_held(owner), until=lambda n: n == 0, what="its pass has let go of its shards")
 
 
 async def test_a_relay_sees_what_the_shards_last_owner_did_until_it_let_go(database: Database, owner: Owner) -> None:

@@ -53,3 +53,20 @@ async def open_connection(database: Database, purpose: str) -> AsyncIterator[asy
     finally:
         with contextlib.suppress(*DATABASE_LOST):
             await connection.close(timeout=1)
+
+
+@contextlib.asynccontextmanager
+async def transaction(connection: asyncpg.Connection[asyncpg.Record]) -> AsyncIterator[list[str]]:
+    """A READ COMMITTED transaction. The statements that its block appends to the list travel with the COMMIT.
+
+    Sent by themselves, mark and COMMIT cost a relay a fifth more processor for a row that comes alone. The statements
+    take no arguments. After an error the connection is gone, and the server rolls back.
+    """
+    await connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+    at_commit: list[str] = []
+    try:
+        yield at_commit
+        await connection.execute("; ".join([*at_commit, "COMMIT"]))
+    except BaseException:
+        connection.terminate()
+        raise

@@ -12,7 +12,7 @@ import asyncpg
 
 from service_platform.telemetry import get_logger
 
-from .connection import DELIVERY_DEADLINE
+from .connection import DELIVERY_DEADLINE, transaction
 from .functions import SHARDS_A_PASS
 from .log_events import OutboxLogEvent
 from .message import Channel, OutboxRow
@@ -63,25 +63,25 @@ class RelayPass:
 
     async def batch(self, resting: Collection[str]) -> Outcome:
         """Send what is due, but for the destinations that are resting."""
-        async with self._connection.transaction(isolation="read_committed"):
+        async with transaction(self._connection) as at_commit:
             rows, more = await self._take(resting)
             if not rows:
                 return Outcome(read=0, sent=0)
             delivered, outage = await self._deliver(rows)
             sent, refused = _up_to_first_failure(rows, delivered)
-            if sent:
-                await self._mark_sent(sent)
             if refused:
                 await self._connection.execute(
                     "SELECT outbox_mark_suspect($1, $2)", list(refused), list(refused.values())
                 )
+            if sent:
+                at_commit.extend(_mark_sent(sent))
         for position, reason in refused.items():
             _log.warning(OutboxLogEvent.ROW_SUSPECTED, channel=self._channel, position=position, error=reason)
         return Outcome(read=len(rows), sent=len(sent), refused=len(refused), more=more, outage=outage)
 
     async def suspect(self, resting: Collection[str]) -> Outcome:
         """Send one suspect row by itself, if any is due, and count what becomes of it."""
-        async with self._connection.transaction(isolation="read_committed"):
+        async with transaction(self._connection) as at_commit:
             rows = _rows(
                 await self._connection.fetch("SELECT * FROM outbox_take_suspect($1, $2)", self._channel, list(resting))
             )
@@ -90,7 +90,7 @@ class RelayPass:
             (row,) = rows
             delivered, outage = await self._deliver(rows)
             if row.position in delivered.acknowledged:
-                await self._mark_sent([row.position])
+                at_commit.extend(_mark_sent([row.position]))
                 return Outcome(read=1, sent=1)
             reason = delivered.refused.get(row.position)
             if reason is None:
@@ -125,13 +125,6 @@ class RelayPass:
         )
         return rows, more
 
-    async def _mark_sent(self, positions: list[int]) -> None:
-        if len(positions) >= _FLUSHED_FROM:
-            # Until a commit is on disk, no reader may note that what it deleted is dead, and the passes of the next
-            # half second would all walk over these index entries again. That costs more than waiting for the disk.
-            await self._connection.execute("SET LOCAL synchronous_commit = on")
-        await self._connection.execute("SELECT outbox_mark_sent($1)", positions)
-
     async def _deliver(self, rows: Sequence[OutboxRow]) -> tuple[Delivered, SinkUnavailable | None]:
         try:
             async with asyncio.timeout(DELIVERY_DEADLINE + _OVERDUE_SECONDS):
@@ -145,6 +138,15 @@ class RelayPass:
 def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
     """By position, which is the order of every key."""
     return sorted((OutboxRow._make(record[: len(OutboxRow._fields)]) for record in records), key=_position)
+
+
+def _mark_sent(positions: Sequence[int]) -> list[str]:
+    mark = f"SELECT outbox_mark_sent('{{{','.join(map(str, positions))}}}')"
+    if len(positions) < _FLUSHED_FROM:
+        return [mark]
+    # Until a commit is on disk, no reader may note that what it deleted is dead, and the passes of the next half
+    # second would all walk over these index entries again. That costs more than waiting for the disk.
+    return ["SET LOCAL synchronous_commit = on", mark]
 
 
 def _up_to_first_failure(rows: Sequence[OutboxRow], delivered: Delivered) -> tuple[list[int], Mapping[int, str]]:
