@@ -67,11 +67,11 @@ async def published(world: World, service: str, order: PlacedOrder) -> int:
     return sum(record.header("event-name") == PUBLICATIONS[service].event for record in records)
 
 
-def refusal(table: str, *, times: int) -> tuple[str, str]:
+def refusal(table: str, *, times: int, when: str = "true") -> tuple[str, str]:
     """Statements that plant and remove a trigger: `table` refuses so many changes at COMMIT; a sequence counts them.
 
     At COMMIT the outbox row was inserted before. A sequence is not rolled back, so it tells how often a transaction
-    came to this point.
+    came to this point. `when` is the trigger's condition.
     """
     plant = f"""
         CREATE SEQUENCE refusals;
@@ -84,7 +84,7 @@ def refusal(table: str, *, times: int) -> tuple[str, str]:
             RETURN NULL;
         END $$;
         CREATE CONSTRAINT TRIGGER refuse AFTER INSERT OR UPDATE ON {table}
-        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse();
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ({when}) EXECUTE FUNCTION refuse();
     """
     remove = f"DROP TRIGGER refuse ON {table}; DROP FUNCTION refuse(); DROP SEQUENCE refusals"
     return plant, remove
@@ -114,7 +114,7 @@ async def place_against_refusal(world: World, service: str) -> PlacedOrder:
 
 @pytest.mark.scenario("event-bus/atomic-with-transaction")
 async def test_the_outbox_row_exists_exactly_when_the_domain_change_commits(world: World, service: str) -> None:
-    plant, remove = refusal("outbox", times=2)
+    plant, remove = refusal("outbox", times=2, when=f"NEW.destination = '{PUBLICATIONS[service].topic}'")
     async with planted(world.databases, service, plant, remove):
         order = await place_against_refusal(world, service)
         await world.story.until_invoiced(order)

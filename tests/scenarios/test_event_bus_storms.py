@@ -145,6 +145,7 @@ async def through_an_outage(world: World, passages: list[Passage]) -> None:
     assert relays == {passage.service: world.stack.pid(f"{passage.service}-relay") for passage in passages}
     await asyncio.to_thread(world.stack.start, "kafka")
     for passage in passages:
+        await world.bus.until_readable(passage.topic)
         await passage.read(world)
 
 

@@ -63,6 +63,18 @@ class Bus:
         """Every record of `topic`, in the order of its partition."""
         return await asyncio.to_thread(self._records, topic, None)
 
+    async def until_readable(self, topic: str) -> None:
+        """Wait until all of `topic` can be read: a broker that has just started leads no partition yet."""
+
+        async def readable() -> bool:
+            try:
+                await self.everything(topic)
+            except KafkaException:
+                return False
+            return True
+
+        await eventually(readable, what=f"the broker gives all of {topic}")
+
     @contextlib.asynccontextmanager
     async def topic(self, *, partitions: int = 3, max_message_bytes: int = 1024 * 1024) -> AsyncIterator[str]:
         """A topic of the scenario's own, which none of the suite's consumers reads."""
