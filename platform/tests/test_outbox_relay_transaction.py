@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import asyncpg
 import pytest
 from outbox_lab import Owner, pending, publish, shards_held
@@ -21,10 +23,11 @@ async def mark_then_commit_with(connection: asyncpg.Connection[asyncpg.Record], 
         at_commit.extend(statements)
 
 
-async def take_and_fail(connection: asyncpg.Connection[asyncpg.Record], owner: Owner) -> None:
+async def take_mark_and_fail(connection: asyncpg.Connection[asyncpg.Record], owner: Owner) -> None:
     async with transaction(connection) as at_commit:
         await connection.execute("SELECT outbox_take('kafka', 1, 1, '{}')")
-        at_commit.append(mark(1))
+        await connection.execute(mark(1))
+        at_commit.append(mark(2))
         assert await shards_held(owner) == 1
         raise ZeroDivisionError
 
@@ -42,14 +45,32 @@ async def test_what_travels_with_the_commit_and_fails_takes_all_back(database: D
     async with open_connection(database, "relay kafka") as connection:
         with pytest.raises(asyncpg.DivisionByZeroError):
             await mark_then_commit_with(connection, mark(2), "SELECT 1 / 0")
-    assert await pending(owner) == 2
+        assert await pending(owner) == 2
+        assert not connection.is_in_transaction()
 
 
-async def test_an_error_closes_the_connection_and_the_server_takes_all_back(database: Database, owner: Owner) -> None:
-    await publish(database, "k/e1")
+async def test_an_error_takes_all_back_and_lets_go_of_the_shards(database: Database, owner: Owner) -> None:
+    await publish(database, "k/e1", "k/e2")
     async with open_connection(database, "relay kafka") as connection:
         with pytest.raises(ZeroDivisionError):
-            await take_and_fail(connection, owner)
-        assert connection.is_closed()
-        await eventually(lambda: shards_held(owner), until=lambda n: n == 0, what="the server has let go of its shard")
-    assert await pending(owner) == 1
+            await take_mark_and_fail(connection, owner)
+        assert await pending(owner) == 2
+        assert await shards_held(owner) == 0
+
+
+async def test_who_is_cancelled_while_the_mark_waits_takes_all_back(database: Database, owner: Owner) -> None:
+    await publish(database, "k/e1", "k/e2")
+    waiting = (
+        "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) "
+        "WHERE NOT granted AND datname = current_database()"
+    )
+    async with open_connection(database, "relay kafka") as connection:
+        async with owner.transaction():
+            await owner.execute("SELECT FROM outbox_queue WHERE position = 2 FOR UPDATE")
+            marking = asyncio.create_task(mark_then_commit_with(connection, mark(2)))
+            await eventually(lambda: owner.fetchval(waiting), what="the second mark waits for the row")
+            marking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await marking
+        assert not connection.is_in_transaction()
+        assert await pending(owner) == 2

@@ -119,9 +119,11 @@ class Bus:
             {"bootstrap.servers": self._servers, "group.id": f"onlooker-{uuid4()}", "enable.auto.commit": False}
         )
         try:
-            partitions = consumer.list_topics(topic, timeout=_REPLY_SECONDS).topics[topic].partitions
+            metadata = consumer.list_topics(topic, timeout=_REPLY_SECONDS).topics[topic]
+            if metadata.error is not None:
+                raise KafkaException(metadata.error)
             found: list[Record] = []
-            for partition in partitions:
+            for partition in metadata.partitions:
                 low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=_REPLY_SECONDS)
                 consumer.assign([TopicPartition(topic, partition, low)])
                 found += [record for record in self._until(consumer, low, high) if key in (record.key, None)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -120,18 +120,21 @@ class Outboxes:
         finally:
             await holder.close()
 
-    async def is_marking(self, service: str) -> bool:
-        """Whether a relay of events has delivered rows and now waits to mark them."""
-        return bool(
-            await self._databases.value(
-                service,
-                """
-                SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid)
-                WHERE l.relation = 'outbox_queue'::regclass AND NOT l.granted
-                  AND a.application_name LIKE '%relay kafka'
-                """,
-            )
+    async def marking(self, service: str) -> set[int]:
+        """The backends of relays that have delivered rows and now wait to mark them."""
+        rows = await self._databases.rows(
+            service,
+            """
+            SELECT l.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+            WHERE l.relation = 'outbox_queue'::regclass AND NOT l.granted AND a.application_name LIKE '%relay kafka'
+            """,
         )
+        return {row["pid"] for row in rows}
+
+    async def end(self, service: str, backends: Collection[int]) -> None:
+        """Have the server end these sessions, and roll back what they were doing."""
+        superuser = await self._databases.as_superuser(service)
+        await superuser.execute("SELECT pg_terminate_backend(pid, 5000) FROM unnest($1::int[]) AS pid", backends)
 
     async def close(self) -> None:
         for database in self._open.values():

@@ -48,7 +48,7 @@ class RelayPass:
     - A row is marked only when the broker acknowledged it, and only up to the first row of its key that was not. So
       every sending of a key begins at its first unmarked row and goes up: however sendings of two relays mix (one
       was stopped, lost its shards, and its client goes on when it is resumed), the first arrivals are in order.
-    - A crash anywhere before COMMIT leaves the rows pending: they are sent again.
+    - A crash before mark and COMMIT are on their way, as one message, leaves the rows pending: they are sent again.
     - A refusal in company proves nothing about a record, since one bad record fails the batch it travels in. It makes
       the row a suspect, which holds back its key; only a refusal alone counts as a try, and only `MAX_TRIES` park it.
     """
@@ -74,7 +74,7 @@ class RelayPass:
                     "SELECT outbox_mark_suspect($1, $2)", list(refused), list(refused.values())
                 )
             if sent:
-                at_commit.extend(_mark_sent(sent))
+                at_commit.extend(_marking(sent))
         for position, reason in refused.items():
             _log.warning(OutboxLogEvent.ROW_SUSPECTED, channel=self._channel, position=position, error=reason)
         return Outcome(read=len(rows), sent=len(sent), refused=len(refused), more=more, outage=outage)
@@ -90,7 +90,7 @@ class RelayPass:
             (row,) = rows
             delivered, outage = await self._deliver(rows)
             if row.position in delivered.acknowledged:
-                at_commit.extend(_mark_sent([row.position]))
+                at_commit.extend(_marking([row.position]))
                 return Outcome(read=1, sent=1)
             reason = delivered.refused.get(row.position)
             if reason is None:
@@ -140,7 +140,8 @@ def _rows(records: Sequence[asyncpg.Record]) -> list[OutboxRow]:
     return sorted((OutboxRow._make(record[: len(OutboxRow._fields)]) for record in records), key=_position)
 
 
-def _mark_sent(positions: Sequence[int]) -> list[str]:
+def _marking(positions: Sequence[int]) -> list[str]:
+    """The statements that mark rows as sent."""
     mark = f"SELECT outbox_mark_sent('{{{','.join(map(str, positions))}}}')"
     if len(positions) < _FLUSHED_FROM:
         return [mark]
