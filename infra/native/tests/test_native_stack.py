@@ -1,10 +1,10 @@
 """The stores of a real stack: started once, brought back whatever is killed, and holding what they had."""
 
+import asyncio
 import json
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import psutil
 import pytest
@@ -14,6 +14,7 @@ from native.credentials import REDIS_PASSWORD, app_password
 from native.stack import Stack
 from native.topology import EDGES, STORES
 from topics import TOPICS, create_topics
+from world.waiting import eventually
 
 RESTART_SECONDS = 30
 
@@ -29,13 +30,6 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         stack.clean()
 
 
-def eventually(what: str, holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + RESTART_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, f"{what}: not within {RESTART_SECONDS} s"
-        time.sleep(0.05)
-
-
 def pids(stack: Stack) -> dict[str, int | None]:
     return {state.name: state.pid for state in stack.processes()}
 
@@ -43,7 +37,14 @@ def pids(stack: Stack) -> dict[str, int | None]:
 def kill_and_wait_for_another(stack: Stack, name: str) -> None:
     killed = stack.pid(name)
     os.kill(killed, signal.SIGKILL)
-    eventually(f"{name} is started again", lambda: pids(stack)[name] not in (None, killed))
+    asyncio.run(
+        eventually(
+            lambda: pids(stack)[name],
+            until=lambda pid: pid not in (None, killed),
+            what=f"{name} is started again",
+            within=RESTART_SECONDS,
+        )
+    )
     stack.wait_until_ready(name)
 
 

@@ -1,4 +1,3 @@
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ import pytest
 import stripe
 
 from provider_double.testing import API_KEY, ProviderProcess
+from world.waiting import eventually
 
 Sdk = Callable[[ProviderProcess], stripe.StripeClient]
 Held = Callable[[httpx.AsyncClient, int], Awaitable[list[dict[str, Any]]]]
@@ -68,14 +68,12 @@ def held() -> Held:
     """Waits until exactly so many calls are held, and returns them."""
 
     async def wait(control: httpx.AsyncClient, count: int = 1) -> list[dict[str, Any]]:
-        calls: list[dict[str, Any]] = (await control.get("/held")).json()
-        try:
-            async with asyncio.timeout(30):
-                while len(calls) != count:
-                    await asyncio.sleep(0.01)
-                    calls = (await control.get("/held")).json()
-        except TimeoutError:
-            pytest.fail(f"{count} calls should be held, but after 30 s these are: {calls}")
-        return calls
+        async def held_now() -> list[dict[str, Any]]:
+            calls: list[dict[str, Any]] = (await control.get("/held")).json()
+            return calls
+
+        return await eventually(
+            held_now, until=lambda calls: len(calls) == count, what=f"{count} calls are held", every=0.01
+        )
 
     return wait
