@@ -6,10 +6,11 @@ import asyncio
 
 import asyncpg
 import pytest
-from outbox_lab import Owner, pending, publish, shards_held
+from outbox_lab import Owner, ScriptedSink, pending, publish, shards_held
 
 from service_platform.database import Database
 from service_platform.outbox.connection import open_connection, transaction
+from service_platform.outbox.relay_pass import RelayPass
 from world.waiting import eventually
 
 
@@ -74,3 +75,23 @@ async def test_who_is_cancelled_while_the_mark_waits_takes_all_back(database: Da
                 await marking
         assert not connection.is_in_transaction()
         assert await pending(owner) == 2
+
+
+async def test_only_the_commit_of_a_large_batch_waits_for_the_disk(database: Database, owner: Owner) -> None:
+    await owner.execute(
+        """
+        CREATE TABLE marked (setting text);
+        CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+        BEGIN
+            INSERT INTO public.marked VALUES (current_setting('synchronous_commit'));
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER note AFTER DELETE ON outbox_queue FOR EACH STATEMENT EXECUTE FUNCTION note();
+        """
+    )
+    async with open_connection(database, "relay kafka") as connection:
+        passes = RelayPass(connection, "kafka", ScriptedSink(), 10_000)
+        for rows in (1, 400, 1):
+            await publish(database, *(f"k/e{n}" for n in range(rows)))
+            assert (await passes.batch([])).sent == rows
+    assert [row["setting"] for row in await owner.fetch("SELECT setting FROM marked")] == ["off", "on", "off"]
